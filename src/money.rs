@@ -183,6 +183,12 @@ impl Usd {
         Ok(Self(product.0 / Decimal::ONE_HUNDRED))
     }
 
+    /// The amount divided by a whole number that is not zero.
+    #[must_use]
+    pub fn divided(self, divisor: u32) -> Self {
+        Self(self.0 / Decimal::from(divisor.max(1)))
+    }
+
     /// How far the amount is from zero to `whole`, in thousandths, for pictures only.
     pub fn permille_of(self, whole: Self) -> u32 {
         if whole.0.is_zero() {

@@ -1,0 +1,102 @@
+//! Plans: what an account pays a month, and what it may do for that.
+
+use super::claim::{Answer, AnyClaim, Claim, Dispute, Limit, Text};
+use super::provider::{ReadClaims, Row};
+use crate::money::{Quantity, Usd};
+
+macro_rules! plan {
+    ($($(#[$meta:meta])* $field:ident: $type:ty, $label:literal;)+) => {
+        /// A plan of a provider. What a plan does not say is unknown, not zero.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Plan {
+            /// Its name within the file.
+            pub id: String,
+            /// Its name on pages.
+            pub name: String,
+            $($(#[$meta])* pub $field: Claim<$type>),+
+        }
+
+        impl Plan {
+            /// The keys of its claims.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($field)),+];
+
+            /// Reads every claim.
+            pub fn read(id: String, name: String, reader: &mut impl ReadClaims) -> Self {
+                Self { id, name, $($field: reader.claim(stringify!($field))),+ }
+            }
+
+            /// Every claim in order.
+            pub fn rows(&self) -> Vec<Row<'_>> {
+                vec![$(Row {
+                    key: stringify!($field),
+                    label: $label,
+                    claim: &self.$field as &dyn AnyClaim,
+                }),+]
+            }
+
+            /// Where a dispute about a key is kept; `None` for a key that is not here.
+            pub fn dispute_of(&mut self, key: &str) -> Option<&mut Option<Dispute>> {
+                match key {
+                    $(stringify!($field) => Some(&mut self.$field.dispute),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+plan! {
+    /// The fee of a month, US dollars, on top of use.
+    usd_fee_per_month: Usd, "Fee a month";
+    /// The smallest bill of a month, US dollars, where the plan has one instead of a fee.
+    usd_minimum_per_month: Usd, "Minimum a month";
+    /// Prepaid use that unlocks the plan, US dollars. Cash, not cost.
+    usd_top_up: Usd, "Top-up that unlocks it";
+    /// Days after which the top-up is asked for again.
+    top_up_every_days: u64, "Top-up again after, days";
+    /// What else is asked for.
+    requirement: Text, "Requirement";
+    /// Credit for a new customer, US dollars, once.
+    usd_credit_one_time: Usd, "Credit, once";
+    /// The longest session, seconds.
+    max_session_seconds: Limit, "Longest session, s";
+    /// Sandboxes at once.
+    concurrent_sandboxes: Limit, "Sandboxes at once";
+    /// Creations a second.
+    creates_per_second: Quantity, "Creates a second";
+    /// Creations a minute.
+    creates_per_minute: Quantity, "Creates a minute";
+    /// Processors of all sandboxes together.
+    pool_vcpu: Quantity, "Pool, vCPU";
+    /// Memory of all sandboxes together, GiB.
+    pool_memory_gib: Quantity, "Pool, memory GiB";
+    /// Disk of all sandboxes together, GiB.
+    pool_disk_gib: Quantity, "Pool, disk GiB";
+    /// Disk of each sandbox that costs nothing extra, GiB.
+    included_disk_gib: Quantity, "Included disk, GiB";
+    /// Whether egress can be switched off for one sandbox.
+    egress_off: Answer, "Egress can be off";
+    /// Whether egress can be open.
+    egress_open: Answer, "Egress can be open";
+}
+
+impl Plan {
+    /// How many sandboxes of a size run at once: the smaller of the count and what the pool holds.
+    /// `None` where neither is known; then nothing caps them that we know of.
+    pub fn holds(&self, vcpu: Quantity, memory_gib: Quantity, disk_gib: Quantity) -> Option<u64> {
+        let count =
+            self.concurrent_sandboxes.value().and_then(|limit| limit.number()).map(Quantity::whole);
+        let pool = |pool: &Claim<Quantity>, size: Quantity| {
+            pool.value().and_then(|pool| pool.holds(size))
+        };
+        [
+            count,
+            pool(&self.pool_vcpu, vcpu),
+            pool(&self.pool_memory_gib, memory_gib),
+            pool(&self.pool_disk_gib, disk_gib),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}

@@ -1,0 +1,420 @@
+//! A shape, and a provider's price rows applied to it: exact, depends on something, or unpriced, always with why.
+//!
+//! This is the one place where rates meet quantities. Calculators and pages call it and never multiply themselves.
+
+use jiff::civil::Date;
+
+use super::claim::{Claim, Limit, Stated};
+use super::price::{Allowance, Price};
+use super::provider::{Provider, Variant};
+use super::word::{Basis, Component, PriceKind, Scope};
+use crate::money::{MoneyError, Quantity, Rate, Usd};
+
+/// MiB in a GiB.
+const MIB_PER_GIB: u32 = 1_024;
+
+/// The size of a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Processors.
+    pub vcpu: Quantity,
+    /// Memory, GiB.
+    pub memory_gib: Quantity,
+    /// Disk, GiB.
+    pub disk_gib: Quantity,
+}
+
+impl Shape {
+    /// How a page says it.
+    pub fn label(&self) -> String {
+        let mut label = format!("{} vCPU, {} GiB memory", self.vcpu, self.memory_gib);
+        if !self.disk_gib.is_zero() {
+            label.push_str(&format!(", {} GiB disk", self.disk_gib));
+        }
+        label
+    }
+
+    /// The size that a plain create call gives; `None` where a part of it is unknown.
+    pub fn default_of(variant: &Variant) -> Option<Self> {
+        let gib = |claim: &Claim<u64>| {
+            claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB))
+        };
+        Some(Self {
+            vcpu: *variant.size.default_vcpu.value()?,
+            memory_gib: gib(&variant.size.default_memory_mib)?,
+            disk_gib: gib(&variant.size.default_disk_mib)?,
+        })
+    }
+}
+
+/// What is to be priced.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The size.
+    pub shape: Shape,
+    /// How long a sandbox lives, seconds.
+    pub seconds: Quantity,
+    /// Processor time used, per cent of the processors' time; matters only for active CPU.
+    pub utilisation_percent: Quantity,
+    /// List or routed.
+    pub kind: PriceKind,
+    /// The day whose prices hold.
+    pub on: Date,
+    /// The plan, where one is named.
+    pub plan: Option<&'a str>,
+}
+
+/// How firm a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exactness {
+    /// The figure, under published rules.
+    Exact,
+    /// It rests on something that is disputed, assumed or up to the code.
+    Depends,
+    /// No figure can be given.
+    Unpriced,
+}
+
+impl Exactness {
+    /// The name in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Depends => "depends",
+            Self::Unpriced => "unpriced",
+        }
+    }
+}
+
+/// One multiplication of a bill: quantity × rate × billed seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What is paid for.
+    pub component: Component,
+    /// How much of it is charged.
+    pub quantity: Quantity,
+    /// At which rate; `None` where it is included.
+    pub rate: Option<Rate>,
+    /// Seconds after step and minimum.
+    pub billed_seconds: Quantity,
+    /// The product.
+    pub usd: Usd,
+    /// What part is not charged, and why: "up to 10 GiB".
+    pub included: Option<String>,
+}
+
+/// A figure with how firm it is, why, and what it is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Estimate {
+    /// How firm.
+    pub exactness: Exactness,
+    /// The figure; `None` where it is unpriced.
+    pub usd: Option<Usd>,
+    /// The least that it can be, where it depends.
+    pub low: Option<Usd>,
+    /// The most that it can be, where it depends and that is known.
+    pub high: Option<Usd>,
+    /// What it depends on, or why there is none.
+    pub because: Vec<String>,
+    /// What it is made of.
+    pub lines: Vec<Line>,
+}
+
+impl Estimate {
+    /// No figure, and why.
+    pub fn unpriced(because: impl Into<String>) -> Self {
+        Self {
+            exactness: Exactness::Unpriced,
+            usd: None,
+            low: None,
+            high: None,
+            because: vec![because.into()],
+            lines: Vec::new(),
+        }
+    }
+
+    /// The figure if it is exact: only such figures are ranked.
+    pub fn ranked(&self) -> Option<Usd> {
+        if self.exactness == Exactness::Exact { self.usd } else { None }
+    }
+
+    /// The part of a component.
+    pub fn part(&self, component: Component) -> Option<Usd> {
+        self.lines.iter().find(|line| line.component == component).map(|line| line.usd)
+    }
+}
+
+/// What a sandbox of a variant costs under the provider's own rules.
+pub fn price(provider: &Provider, variant: &Variant, ask: &Ask<'_>) -> Estimate {
+    if let Some(why) = not_sold(variant, ask.shape) {
+        return Estimate::unpriced(why);
+    }
+    let rows: Vec<&Price> =
+        provider.prices_on(ask.kind, ask.on).filter(|row| row.is_for(&variant.id)).collect();
+    if rows.is_empty() {
+        return Estimate::unpriced(format!(
+            "no {} price of {} ({}) is known for {}",
+            ask.kind.label(),
+            provider.name,
+            variant.name,
+            ask.on
+        ));
+    }
+    Sum::new(provider, variant, ask).of(&rows).unwrap_or_else(|error| {
+        Estimate::unpriced(match error {
+            Gap::Money(error) => format!("the product {error}"),
+            Gap::Unpriced(why) => why,
+        })
+    })
+}
+
+/// Why a size is not sold, where it is larger than the largest known one.
+fn not_sold(variant: &Variant, shape: Shape) -> Option<String> {
+    let gib =
+        |claim: &Claim<u64>| claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB));
+    let over = |asked: Quantity, most: Option<Quantity>, unit: &str| {
+        most.filter(|most| asked > *most).map(|most| {
+            format!("{} has at most {most} {unit} for each sandbox", variant.name)
+        })
+    };
+    over(shape.vcpu, variant.size.max_vcpu.value().copied(), "vCPU")
+        .or_else(|| over(shape.memory_gib, gib(&variant.size.max_memory_mib), "GiB of memory"))
+        .or_else(|| over(shape.disk_gib, gib(&variant.size.max_disk_mib), "GiB of disk"))
+}
+
+/// Why a sum stops.
+enum Gap {
+    Money(MoneyError),
+    Unpriced(String),
+}
+
+impl From<MoneyError> for Gap {
+    fn from(error: MoneyError) -> Self {
+        Self::Money(error)
+    }
+}
+
+/// A bill while it is added up.
+struct Sum<'a> {
+    provider: &'a Provider,
+    variant: &'a Variant,
+    ask: &'a Ask<'a>,
+    usd: Usd,
+    low: Usd,
+    high: Option<Usd>,
+    because: Vec<String>,
+    lines: Vec<Line>,
+}
+
+impl<'a> Sum<'a> {
+    fn new(provider: &'a Provider, variant: &'a Variant, ask: &'a Ask<'a>) -> Self {
+        Self {
+            provider,
+            variant,
+            ask,
+            usd: Usd::ZERO,
+            low: Usd::ZERO,
+            high: Some(Usd::ZERO),
+            because: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn of(mut self, rows: &[&Price]) -> Result<Estimate, Gap> {
+        let sandbox = self.sandbox_row(rows)?;
+        if let Some(row) = sandbox {
+            self.add(row, Quantity::ONE)?;
+        }
+        let shape = self.ask.shape;
+        for (component, quantity) in [
+            (Component::Vcpu, shape.vcpu),
+            (Component::Memory, shape.memory_gib),
+            (Component::Disk, shape.disk_gib),
+        ] {
+            if quantity.is_zero() {
+                continue;
+            }
+            match rows.iter().find(|row| row.component == component) {
+                Some(row) => self.add(row, quantity)?,
+                None if sandbox.is_some() => {}
+                None => {
+                    return Err(Gap::Unpriced(format!(
+                        "no price for {} is known at {}",
+                        component.label(),
+                        self.provider.name
+                    )));
+                }
+            }
+        }
+        if let Some(row) = rows.iter().find(|row| row.component == Component::Creation) {
+            self.add(row, Quantity::ONE)?;
+        }
+        let exactness =
+            if self.because.is_empty() { Exactness::Exact } else { Exactness::Depends };
+        let depends = exactness == Exactness::Depends;
+        Ok(Estimate {
+            exactness,
+            usd: Some(self.usd),
+            low: depends.then_some(self.low),
+            high: if depends { self.high } else { None },
+            because: self.because,
+            lines: self.lines,
+        })
+    }
+
+    /// The row for a whole sandbox: the smallest preset that holds the shape, or the session.
+    fn sandbox_row<'b>(&self, rows: &[&'b Price]) -> Result<Option<&'b Price>, Gap> {
+        let whole: Vec<&Price> =
+            rows.iter().copied().filter(|row| row.component == Component::Sandbox).collect();
+        if whole.is_empty() {
+            return Ok(None);
+        }
+        let shape = self.ask.shape;
+        whole
+            .into_iter()
+            .filter(|row| {
+                row.preset.is_none_or(|preset| {
+                    preset.vcpu >= shape.vcpu
+                        && preset.memory_gib >= shape.memory_gib
+                        && preset.disk_gib >= shape.disk_gib
+                })
+            })
+            .min_by_key(|row| row.rate.per_second())
+            .map(Some)
+            .ok_or_else(|| {
+                Gap::Unpriced(format!("{} sells no size that large", self.provider.name))
+            })
+    }
+
+    /// Adds one row for a quantity: bundled, included, or multiplied.
+    fn add(&mut self, row: &Price, quantity: Quantity) -> Result<(), Gap> {
+        let seconds = self.billed_seconds(row);
+        if let Some(with) = row.bundled_with {
+            self.push(row.component, quantity, None, seconds, Usd::ZERO, Some(format!("with {}", with.label())));
+            return Ok(());
+        }
+        let (charged, label) = match &row.included {
+            None => (quantity, None),
+            Some(allowance) => (self.charged(allowance, row, quantity, seconds)?, Some(allowance.label())),
+        };
+        let full = row.rate.amount(charged, seconds)?;
+        let usd = match row.basis {
+            Basis::ActiveCpu => {
+                self.because.push(format!(
+                    "{} is billed while active; {} % of the time is assumed",
+                    row.component.label(),
+                    self.ask.utilisation_percent
+                ));
+                self.high = self.high.map(|high| high.plus(full)).transpose()?;
+                Usd::divided(full.times(self.ask.utilisation_percent)?, 100)
+            }
+            Basis::MaxOfRequestAndUse => {
+                self.because.push(format!(
+                    "{} is billed by the larger of request and use; use within the request is assumed",
+                    row.component.label()
+                ));
+                self.low = self.low.plus(full)?;
+                self.high = None;
+                full
+            }
+            Basis::Allocated | Basis::Session | Basis::Bundled => {
+                self.low = self.low.plus(full)?;
+                self.high = self.high.map(|high| high.plus(full)).transpose()?;
+                full
+            }
+        };
+        self.usd = self.usd.plus(usd)?;
+        self.push(row.component, charged, Some(row.rate), seconds, usd, label);
+        Ok(())
+    }
+
+    /// How much of a quantity is charged after its allowance. Where the allowance's scope is not stated, the most
+    /// that can be saved is taken off the low end only, and the sum depends on it.
+    fn charged(
+        &mut self,
+        allowance: &Allowance,
+        row: &Price,
+        quantity: Quantity,
+        seconds: Quantity,
+    ) -> Result<Quantity, Gap> {
+        let of_plan = self.ask.plan.and_then(|plan| {
+            allowance.by_plan.iter().find(|(id, _)| id == plan).map(|(_, quantity)| *quantity)
+        });
+        let included = of_plan.unwrap_or(allowance.quantity);
+        if !allowance.priced_beyond {
+            if quantity <= included {
+                return Ok(Quantity::ZERO);
+            }
+            let larger = allowance.by_plan.iter().find(|(_, most)| quantity <= *most);
+            return match larger {
+                Some((plan, _)) => {
+                    self.because.push(format!("{quantity} GiB of disk needs the plan {plan}"));
+                    Ok(Quantity::ZERO)
+                }
+                None => Err(Gap::Unpriced(format!(
+                    "{} publishes no price for more than {} GiB of {}",
+                    self.provider.name,
+                    allowance.largest(),
+                    row.component.label()
+                ))),
+            };
+        }
+        let beyond = quantity.less(included);
+        match allowance.scope {
+            Scope::PerSandbox => Ok(beyond),
+            Scope::PerAccount | Scope::Unstated => {
+                let all = row.rate.amount(quantity, seconds)?;
+                let least = row.rate.amount(beyond, seconds)?;
+                if all != least {
+                    let why = match allowance.scope {
+                        Scope::Unstated => "the vendor does not say whether that is for each sandbox",
+                        Scope::PerSandbox | Scope::PerAccount => "all sandboxes of an account share it",
+                    };
+                    self.because.push(format!(
+                        "the first {included} GiB of {} are free; {why}",
+                        row.component.label()
+                    ));
+                    // The least is added with the others; the rest of the full price is only the high end's.
+                    self.high =
+                        self.high.map(|high| high.plus(all.less(least))).transpose()?;
+                }
+                Ok(beyond)
+            }
+        }
+    }
+
+    /// Seconds after step and minimum. What is unknown about them makes the sum depend.
+    fn billed_seconds(&mut self, row: &Price) -> Quantity {
+        let billing = &self.variant.billing;
+        let step = row.step_seconds.or_else(|| known(&billing.step_seconds));
+        let minimum = row.minimum_seconds.or_else(|| known(&billing.minimum_seconds));
+        if step.is_none() {
+            let why = "the billing step is not known; by the second is assumed".to_owned();
+            if !self.because.contains(&why) {
+                self.because.push(why);
+            }
+        }
+        self.ask.seconds.max(minimum.unwrap_or(Quantity::ZERO)).rounded_up_to(step.unwrap_or(Quantity::ZERO))
+    }
+
+    fn push(
+        &mut self,
+        component: Component,
+        quantity: Quantity,
+        rate: Option<Rate>,
+        billed_seconds: Quantity,
+        usd: Usd,
+        included: Option<String>,
+    ) {
+        self.lines.push(Line { component, quantity, rate, billed_seconds, usd, included });
+    }
+}
+
+/// The number of a limit; "none published" is no limit to reckon with; `None` where nobody is known to say.
+fn known(claim: &Claim<Limit>) -> Option<Quantity> {
+    match &claim.stated {
+        Stated::Value(Limit::Number(number)) => Some(*number),
+        Stated::Value(Limit::NonePublished | Limit::Unlimited | Limit::Custom) => Some(Quantity::ZERO),
+        Stated::Unknown | Stated::NotApplicable => None,
+    }
+}
