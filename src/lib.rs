@@ -1,1 +1,3 @@
 //! Thud.
+pub mod money;
+pub mod catalog;

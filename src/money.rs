@@ -183,6 +183,13 @@ impl Usd {
         Ok(Self(product.0 / Decimal::ONE_HUNDRED))
     }
 
+    /// The amount rounded half-even to as many places as `other` shows.
+    #[must_use]
+    pub fn rounded_like(self, other: Self) -> Self {
+        let places = other.0.scale();
+        Self(self.0.round_dp_with_strategy(places, RoundingStrategy::MidpointNearestEven))
+    }
+
     /// The amount divided by a whole number that is not zero.
     #[must_use]
     pub fn divided(self, divisor: u32) -> Self {

@@ -1,0 +1,43 @@
+//! The catalog: every provider in its fixed order, and how one is found.
+
+pub mod claim;
+#[cfg(feature = "ssr")]
+pub mod load;
+pub mod plan;
+pub mod price;
+pub mod provider;
+pub mod score;
+pub mod shape;
+#[cfg(feature = "ssr")]
+pub mod store;
+pub mod word;
+
+pub use provider::{Provider, ProviderSlug};
+
+/// Every provider, by position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Catalog {
+    providers: Vec<Provider>,
+}
+
+impl Catalog {
+    /// A catalog of providers that are in order already.
+    pub fn new(providers: Vec<Provider>) -> Self {
+        Self { providers }
+    }
+
+    /// Every provider, by position.
+    pub fn providers(&self) -> &[Provider] {
+        &self.providers
+    }
+
+    /// A provider by its slug.
+    pub fn find(&self, slug: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.slug.as_str() == slug)
+    }
+
+    /// Providers that the router reaches.
+    pub fn routed(&self) -> impl Iterator<Item = &Provider> {
+        self.providers.iter().filter(|provider| provider.status == word::Status::Routed)
+    }
+}
