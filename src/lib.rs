@@ -1,3 +1,18 @@
-//! Thud.
+//! Thud: the open catalog of code sandboxes for AI agents.
+//!
+//! Provider files (`catalog/*.toml`) are read into an in-memory [`catalog`], every price an exact decimal of
+//! [`money`]; one function each prices a shape and a runaway; the API answers from them, and SQLite keeps every
+//! revision that was ever published. Modules in reading order below.
+//!
+//! Invariants, held by tests: no float touches money; a price is never ranked unless it is exact; unknown is never
+//! zero; a revision is never edited.
+
 pub mod money;
+
 pub mod catalog;
+
+#[cfg(feature = "ssr")]
+pub mod database;
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests;

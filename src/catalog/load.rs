@@ -15,6 +15,8 @@ use toml::de::{DeTable, DeValue};
 
 mod rows;
 
+use rows::attach;
+
 use super::Catalog;
 use super::claim::{Address, Claim, Dispute, Evidence, Raw, Rival, Seen, Source, Stated, Value};
 use super::plan::Plan;
@@ -417,7 +419,7 @@ impl<'a> FileReader<'a> {
         macro_rules! section {
             ($type:ident) => {{
                 let table = self.section(&mut root, $type::KEY);
-                self.claims(table, $type::read, $type::KEYS)
+                self.claims(table, |reader| $type::read(reader), $type::KEYS)
             }};
         }
         let identity = section!(Identity);

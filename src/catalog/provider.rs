@@ -269,7 +269,6 @@ macro_rules! declare_sections {
 
 provider_sections!(declare_sections);
 variant_sections!(declare_sections);
-pub(crate) use {provider_sections, variant_sections};
 
 /// What one provider sells under different terms.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -517,7 +517,7 @@ fn agree(exact: Rate, printed: Rate) -> bool {
 
 /// Puts a dispute where its claim is. Keys: `egress.allow_list`, `variant.vm.isolation.tier`, `plan.pro.usd_fee_per_month`,
 /// `detail.lifecycle.paused_retention`, `price.memory`.
-fn attach(provider: &mut Provider, key: &str, dispute: Dispute) -> bool {
+pub(super) fn attach(provider: &mut Provider, key: &str, dispute: Dispute) -> bool {
     let parts: Vec<&str> = key.split('.').collect();
     let slot = match parts.as_slice() {
         ["variant", id, section, key] => {

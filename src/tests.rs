@@ -1,0 +1,4 @@
+//! Tests that need more than one module.
+
+mod data;
+mod migrations;

@@ -1,0 +1,184 @@
+//! The catalog's own files, and files that are wrong on purpose.
+
+use jiff::civil::Date;
+
+use crate::catalog::load::{CatalogFile, embedded_files, load};
+use crate::catalog::shape::{Ask, Exactness, Shape, price};
+use crate::catalog::word::{PriceKind, State};
+use crate::catalog::{Catalog, Provider};
+use crate::money::Quantity;
+
+fn today() -> Date {
+    jiff::Zoned::now().date()
+}
+
+fn catalog() -> Catalog {
+    match load(&embedded_files(), today()) {
+        Ok(catalog) => catalog,
+        Err(problems) => {
+            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            panic!("the catalog has problems:\n{}", lines.join("\n"));
+        }
+    }
+}
+
+fn quantity(text: &str) -> Quantity {
+    Quantity::parse(text).unwrap()
+}
+
+fn shape(vcpu: &str, memory_gib: &str, disk_gib: &str) -> Shape {
+    Shape {
+        vcpu: quantity(vcpu),
+        memory_gib: quantity(memory_gib),
+        disk_gib: quantity(disk_gib),
+    }
+}
+
+fn ask(shape: Shape, seconds: &str, kind: PriceKind) -> Ask<'static> {
+    Ask {
+        shape,
+        seconds: quantity(seconds),
+        utilisation_percent: quantity("100"),
+        kind,
+        on: today(),
+        plan: None,
+    }
+}
+
+#[test]
+fn every_file_of_the_catalog_loads() {
+    let catalog = catalog();
+    assert!(catalog.find("e2b").is_some());
+    assert!(catalog.find("daytona").is_some());
+}
+
+#[test]
+fn the_founding_figures_come_out_at_both() {
+    for provider in catalog().routed() {
+        let variant = provider.default_variant();
+        let figure = |vcpu, memory, seconds, kind| {
+            let estimate = price(provider, variant, &ask(shape(vcpu, memory, "0"), seconds, kind));
+            assert_eq!(estimate.exactness, Exactness::Exact, "{}", provider.slug);
+            estimate.usd.unwrap().to_string()
+        };
+        assert_eq!(figure("1", "0", "3600", PriceKind::Routed), "0.06048");
+        assert_eq!(figure("1", "0", "86400", PriceKind::Routed), "1.45152");
+        assert_eq!(figure("1", "2", "3600", PriceKind::List), "0.0828");
+        assert_eq!(figure("1", "2", "3600", PriceKind::Routed), "0.09936");
+        assert_eq!(figure("4", "8", "3600", PriceKind::List), "0.3312");
+        assert_eq!(figure("1", "1", "0.3", PriceKind::List), "0.0000185");
+    }
+}
+
+fn default_second(provider: &Provider, variant: &str) -> crate::catalog::shape::Estimate {
+    let variant = provider.variant(variant).unwrap();
+    let shape = Shape::default_of(variant).unwrap();
+    price(provider, variant, &ask(shape, "1", PriceKind::List))
+}
+
+#[test]
+fn a_second_of_what_a_plain_create_call_gives() {
+    let catalog = catalog();
+    let e2b = catalog.find("e2b").unwrap();
+    assert_eq!(default_second(e2b, "base").usd.unwrap().to_string(), "0.00003025");
+    assert_eq!(default_second(e2b, "code_interpreter").usd.unwrap().to_string(), "0.000037");
+    let daytona = default_second(catalog.find("daytona").unwrap(), "container");
+    assert_eq!(daytona.exactness, Exactness::Depends);
+    assert_eq!(daytona.low.unwrap().to_string(), "0.0000185");
+    assert_eq!(daytona.high.unwrap().to_string(), "0.00001859");
+}
+
+#[test]
+fn a_size_that_is_not_sold_has_no_price() {
+    let catalog = catalog();
+    let daytona = catalog.find("daytona").unwrap();
+    let estimate =
+        price(daytona, daytona.default_variant(), &ask(shape("8", "8", "0"), "1", PriceKind::List));
+    assert_eq!(estimate.exactness, Exactness::Unpriced);
+    assert!(estimate.because[0].contains("at most 4 vCPU"), "{:?}", estimate.because);
+}
+
+#[test]
+fn a_day_before_the_first_known_price_has_none() {
+    let catalog = catalog();
+    let e2b = catalog.find("e2b").unwrap();
+    let mut early = ask(shape("1", "1", "0"), "1", PriceKind::List);
+    early.on = Date::new(2023, 1, 1).unwrap();
+    assert_eq!(price(e2b, e2b.default_variant(), &early).exactness, Exactness::Unpriced);
+}
+
+#[test]
+fn disputes_keep_every_claim() {
+    let catalog = catalog();
+    let daytona = catalog.find("daytona").unwrap();
+    let technology = &daytona.default_variant().isolation.technology;
+    assert_eq!(technology.state(), State::Disputed);
+    assert!(technology.dispute.as_ref().unwrap().claims.len() >= 5);
+}
+
+/// The E2B file with one text put in place of another, and what the loader says to that.
+fn problems_after(old: &str, new: &str) -> Vec<String> {
+    let file = embedded_files().into_iter().find(|file| file.slug == "e2b").unwrap();
+    let text = file.text.replacen(old, new, 1);
+    assert_ne!(text, file.text, "the file has no {old}");
+    let problems = load(&[CatalogFile { slug: file.slug, text }], today()).unwrap_err();
+    problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_kind_of_slip_is_refused_with_file_and_key() {
+    let check = |old: &str, new: &str, said: &str| {
+        let problems = problems_after(old, new);
+        assert!(
+            problems.iter().any(|problem| problem.starts_with("e2b.toml") && problem.contains(said)),
+            "{new}: {problems:#?}"
+        );
+    };
+    check("position = 1", "position = 1\nflavour = \"sweet\"", "flavour is not a key");
+    check("position = 1", "position = \"one\"", "whole number");
+    check("slug = \"e2b\"", "slug = \"e3b\"", "the file is named e2b.toml");
+    check("checked_on = \"2026-11-30\"", "checked_on = \"2999-01-01\"", "lies in the future");
+    check("checked_on = \"2026-11-30\"", "checked_on = \"2026-02-30\"", "is not a day");
+    check("usd = \"0.000014\"", "usd = \"-0.000014\"", "is negative");
+    check("usd = \"0.000014\"", "usd = \"NaN\"", "plain decimal");
+    check("usd = \"0.000014\"", "usd = 0.000014", "text between quotes");
+    check("usd = \"0.000014\"", "usd = \"14\"", "implausible");
+    check("usd = \"0.000014\"", "usd = \"0.000015\"", "disagrees");
+    check("kind = \"hosted\"", "kind = \"cloudy\"", "is not one of hosted, hyperscaler, self_hosted");
+    check("source = \"thud\"", "", "is missing");
+    check("source = \"thud\"", "source = \"nowhere\"", "not in [sources]");
+    check("value = 85", "value = 185", "0 to the scale");
+    check("percent = \"20\"", "percent = \"21\"", "is not the list price and");
+    check("schema_version = 1", "schema_version = 2", "schema_version is not 1");
+    check("schema_version = 1", "schema_version = = 1", "is not TOML");
+}
+
+#[test]
+fn every_problem_of_every_file_is_reported_at_once() {
+    let broken = |slug: &str| CatalogFile { slug: slug.to_owned(), text: "schema_version = 1\n".to_owned() };
+    let problems = load(&[broken("one"), broken("two")], today()).unwrap_err();
+    for file in ["one.toml", "two.toml"] {
+        for key in ["name", "position", "summary", "sources", "variant"] {
+            assert!(
+                problems.iter().any(|problem| problem.file == file && problem.key == key),
+                "{file} {key}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_empty_catalog_is_refused() {
+    let problems = load(&[], today()).unwrap_err();
+    assert!(problems[0].to_string().contains("is empty"));
+}
+
+#[test]
+fn two_providers_cannot_have_one_position() {
+    let mut files = embedded_files();
+    for file in &mut files {
+        file.text = file.text.replacen("position = 2", "position = 1", 1);
+    }
+    let problems = load(&files, today()).unwrap_err();
+    assert!(problems.iter().any(|problem| problem.key == "position"), "{problems:?}");
+}
