@@ -58,8 +58,10 @@ pub enum DatabaseError {
 pub async fn open(path: &Path) -> Result<SqlitePool, DatabaseError> {
     let shown = path.display().to_string();
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|source| DatabaseError::Unreachable { path: folder.display().to_string(), source })?;
+        std::fs::create_dir_all(folder).map_err(|source| DatabaseError::Unreachable {
+            path: folder.display().to_string(),
+            source,
+        })?;
     }
     let exists = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0);
     if exists {
@@ -79,8 +81,11 @@ pub async fn open(path: &Path) -> Result<SqlitePool, DatabaseError> {
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT);
     let sql = |source| DatabaseError::Sql { path: shown.clone(), source };
-    let pool =
-        SqlitePoolOptions::new().max_connections(CONNECTIONS_MAX).connect_with(options).await.map_err(sql)?;
+    let pool = SqlitePoolOptions::new()
+        .max_connections(CONNECTIONS_MAX)
+        .connect_with(options)
+        .await
+        .map_err(sql)?;
     MIGRATOR.run(&pool).await.map_err(|error| sql(error.into()))?;
     Ok(pool)
 }
@@ -96,13 +101,20 @@ async fn refuse_damaged_or_newer(path: &Path) -> Result<(), DatabaseError> {
         return Err(damaged());
     }
     let options = SqliteConnectOptions::new().filename(path).read_only(true);
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.map_err(|_| damaged())?;
-    let check: Result<String, _> = sqlx::query_scalar("pragma quick_check(1)").fetch_one(&pool).await;
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .map_err(|_| damaged())?;
+    let check: Result<String, _> =
+        sqlx::query_scalar("pragma quick_check(1)").fetch_one(&pool).await;
     if check.ok().as_deref() != Some("ok") {
         return Err(damaged());
     }
-    let newest: Option<i64> =
-        sqlx::query_scalar("select max(version) from _sqlx_migrations").fetch_one(&pool).await.unwrap_or(None);
+    let newest: Option<i64> = sqlx::query_scalar("select max(version) from _sqlx_migrations")
+        .fetch_one(&pool)
+        .await
+        .unwrap_or(None);
     pool.close().await;
     let known = MIGRATOR.iter().map(|migration| migration.version).max();
     if newest > known {

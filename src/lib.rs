@@ -11,6 +11,8 @@ pub mod money;
 
 pub mod catalog;
 
+pub mod calculator;
+
 #[cfg(feature = "ssr")]
 pub mod database;
 

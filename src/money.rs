@@ -22,7 +22,9 @@ pub enum MoneyError {
     #[error("is empty")]
     Empty,
     /// Something other than digits with at most one point.
-    #[error("is not a plain decimal such as 0.0504: digits and at most one point, no exponent, no comma")]
+    #[error(
+        "is not a plain decimal such as 0.0504: digits and at most one point, no exponent, no comma"
+    )]
     NotADecimal,
     /// A minus sign.
     #[error("is negative")]
@@ -31,7 +33,9 @@ pub enum MoneyError {
     #[error("has more than {DIGITS_MAX} digits")]
     TooLong,
     /// A unit that is not in [`RateUnit::parse`]'s list.
-    #[error("is not a unit: a thing (vcpu, core, gib, gb, sandbox, session, gpu, creation), and for all but the last _second, _minute, _hour or _month")]
+    #[error(
+        "is not a unit: a thing (vcpu, core, gib, gb, sandbox, session, gpu, creation), and for all but the last _second, _minute, _hour or _month"
+    )]
     NotAUnit,
     /// The product does not fit the exact range.
     #[error("is too large to compute exactly")]
@@ -149,7 +153,8 @@ impl Usd {
     /// The amount as a page shows it: two places at least, thousands apart, every digit that is needed to
     /// reproduce it from its factors. What is not zero is never shown as zero.
     pub fn shown(self) -> String {
-        let rounded = self.0.round_dp_with_strategy(SHOWN_PLACES, RoundingStrategy::MidpointNearestEven);
+        let rounded =
+            self.0.round_dp_with_strategy(SHOWN_PLACES, RoundingStrategy::MidpointNearestEven);
         if rounded.is_zero() && !self.0.is_zero() {
             return "less than $0.000000000001".to_owned();
         }
@@ -414,7 +419,10 @@ mod tests {
     #[test]
     fn an_hour_of_an_hourly_rate_is_the_rate_to_the_digit() {
         let vercel = rate("0.128", "vcpu_hour");
-        assert_eq!(vercel.amount(Quantity::ONE, Quantity::from(3_600)).unwrap().to_string(), "0.128");
+        assert_eq!(
+            vercel.amount(Quantity::ONE, Quantity::from(3_600)).unwrap().to_string(),
+            "0.128"
+        );
         assert_eq!(vercel.per_second().to_string(), "0.000035555556");
         assert!(!vercel.per_second().is_exactly_shown());
     }
@@ -426,7 +434,8 @@ mod tests {
 
     #[test]
     fn absurd_decimals_are_refused() {
-        let check = |text: &str, error: MoneyError| assert_eq!(Usd::parse(text), Err(error), "{text}");
+        let check =
+            |text: &str, error: MoneyError| assert_eq!(Usd::parse(text), Err(error), "{text}");
         check("", MoneyError::Empty);
         check("-1", MoneyError::Negative);
         for text in ["NaN", "1e3", "1,5", "+1", "1.", ".5", "1.2.3", "0x1", "inf", "1 2", "٣"] {
@@ -449,7 +458,9 @@ mod tests {
 
     #[test]
     fn units_read_and_print_the_same() {
-        for unit in ["vcpu_second", "core_hour", "gib_month", "gb_minute", "session_hour", "creation", "gb"] {
+        for unit in
+            ["vcpu_second", "core_hour", "gib_month", "gb_minute", "session_hour", "creation", "gb"]
+        {
             assert_eq!(RateUnit::parse(unit).unwrap().to_string(), unit);
         }
         assert!(RateUnit::parse("vcpu").is_err());

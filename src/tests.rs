@@ -1,4 +1,5 @@
 //! Tests that need more than one module.
 
 mod data;
+mod exposure;
 mod migrations;

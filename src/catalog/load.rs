@@ -22,8 +22,9 @@ use super::claim::{Address, Claim, Dispute, Evidence, Raw, Rival, Seen, Source, 
 use super::plan::Plan;
 use super::price::{Allowance, Fee, Preset, Price};
 use super::provider::{
-    Api, Billing, Change, Compliance, Concurrency, Credit, Deploy, Detail, Egress, Identity, Isolation,
-    Lifecycle, Placement, Provider, ProviderSlug, ReadClaims, Size, Sla, Start, Time, Variant,
+    Api, Billing, Change, Compliance, Concurrency, Credit, Deploy, Detail, Egress, Identity,
+    Isolation, Lifecycle, Placement, Provider, ProviderSlug, ReadClaims, Size, Sla, Start, Time,
+    Variant,
 };
 use super::score::{Measurement, Score, Statistic};
 use super::word::{
@@ -155,7 +156,11 @@ pub fn load(files: &[CatalogFile], today: Date) -> Result<Catalog, Vec<Problem>>
         message,
     };
     if files.is_empty() {
-        problems.push(about("catalog".to_owned(), "", "is empty: at least one <slug>.toml is needed".to_owned()));
+        problems.push(about(
+            "catalog".to_owned(),
+            "",
+            "is empty: at least one <slug>.toml is needed".to_owned(),
+        ));
     }
     providers.sort_by_key(|provider: &Provider| provider.position);
     for pair in providers.windows(2) {
@@ -163,7 +168,10 @@ pub fn load(files: &[CatalogFile], today: Date) -> Result<Catalog, Vec<Problem>>
             problems.push(about(
                 format!("{}.toml", pair[1].slug),
                 "position",
-                format!("is {} at {} as well; each provider has its own", pair[0].position, pair[0].slug),
+                format!(
+                    "is {} at {} as well; each provider has its own",
+                    pair[0].position, pair[0].slug
+                ),
             ));
         }
     }
@@ -181,7 +189,8 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn new(path: String, offset: usize, table: &'a DeTable<'a>) -> Self {
-        let entries = table.iter().map(|(key, value)| (key.get_ref().as_ref(), (value, false))).collect();
+        let entries =
+            table.iter().map(|(key, value)| (key.get_ref().as_ref(), (value, false))).collect();
         Self { path, offset, entries }
     }
 
@@ -209,7 +218,13 @@ struct FileReader<'a> {
 
 impl<'a> FileReader<'a> {
     fn new(file: &'a CatalogFile, today: Date) -> Self {
-        Self { file, today, sources: BTreeMap::new(), declared: BTreeMap::new(), problems: Vec::new() }
+        Self {
+            file,
+            today,
+            sources: BTreeMap::new(),
+            declared: BTreeMap::new(),
+            problems: Vec::new(),
+        }
     }
 
     fn problem(&mut self, offset: usize, key: impl Into<String>, message: impl Into<String>) {
@@ -231,7 +246,11 @@ impl<'a> FileReader<'a> {
             .map(|(key, (value, _))| (table.key(key), value.span().start))
             .collect();
         for (key, offset) in unknown {
-            self.problem(offset, key, format!("is not a key that is known here; allowed: {allowed}"));
+            self.problem(
+                offset,
+                key,
+                format!("is not a key that is known here; allowed: {allowed}"),
+            );
         }
     }
 
@@ -263,9 +282,7 @@ impl<'a> FileReader<'a> {
     ) -> Option<T> {
         let offset = table.entries.get(key)?.0.span().start;
         let text = self.text(table, key)?;
-        parse(text)
-            .map_err(|message| self.problem(offset, table.key(key), message))
-            .ok()
+        parse(text).map_err(|message| self.problem(offset, table.key(key), message)).ok()
     }
 
     fn required<T>(
@@ -291,7 +308,11 @@ impl<'a> FileReader<'a> {
             .as_integer()
             .and_then(|integer| u32::from_str_radix(integer.as_str(), integer.radix()).ok());
         if number.is_none() {
-            self.problem(value.span().start, table.key(key), "is not a whole number that is zero or more");
+            self.problem(
+                value.span().start,
+                table.key(key),
+                "is not a whole number that is zero or more",
+            );
         }
         number
     }
@@ -302,7 +323,10 @@ impl<'a> FileReader<'a> {
             return vec![(text, value.span().start)];
         }
         let texts = value.get_ref().as_array().and_then(|array| {
-            array.iter().map(|item| item.get_ref().as_str().map(|text| (text, item.span().start))).collect()
+            array
+                .iter()
+                .map(|item| item.get_ref().as_str().map(|text| (text, item.span().start)))
+                .collect()
         });
         texts.unwrap_or_else(|| {
             self.problem(value.span().start, table.key(key), "is not a text or a list of texts");
@@ -326,7 +350,11 @@ impl<'a> FileReader<'a> {
                 .collect()
         });
         tables.unwrap_or_else(|| {
-            self.problem(value.span().start, path.clone(), format!("is not a list of tables: write [[{path}]]"));
+            self.problem(
+                value.span().start,
+                path.clone(),
+                format!("is not a list of tables: write [[{path}]]"),
+            );
             Vec::new()
         })
     }
@@ -360,7 +388,9 @@ impl<'a> FileReader<'a> {
     fn seen(&self, text: &str) -> Result<Seen, String> {
         let seen = Seen::parse(text)?;
         match seen.first_day() {
-            Some(day) if day > self.today => Err(format!("lies in the future; today is {}", self.today)),
+            Some(day) if day > self.today => {
+                Err(format!("lies in the future; today is {}", self.today))
+            }
             _ => Ok(seen),
         }
     }
@@ -389,8 +419,11 @@ impl<'a> FileReader<'a> {
     fn document(&mut self, document: &'a DeTable<'a>) -> Option<Provider> {
         let mut root = Table::new(String::new(), 0, document);
         match root.take("schema_version").map(|value| (value.span().start, value.get_ref())) {
-            Some((_, DeValue::Integer(integer))) if integer.as_str() == SCHEMA_VERSION.to_string() => {}
-            Some((offset, _)) => self.problem(offset, "schema_version", format!("is not {SCHEMA_VERSION}")),
+            Some((_, DeValue::Integer(integer)))
+                if integer.as_str() == SCHEMA_VERSION.to_string() => {}
+            Some((offset, _)) => {
+                self.problem(offset, "schema_version", format!("is not {SCHEMA_VERSION}"))
+            }
             None => self.problem(0, "schema_version", "is missing"),
         }
         let slug = ProviderSlug::parse(&self.file.slug)
@@ -399,7 +432,11 @@ impl<'a> FileReader<'a> {
         if let Some(stated) = self.required_text(&mut root, "slug")
             && stated != self.file.slug
         {
-            self.problem(0, "slug", format!("is {stated}, but the file is named {}.toml", self.file.slug));
+            self.problem(
+                0,
+                "slug",
+                format!("is {stated}, but the file is named {}.toml", self.file.slug),
+            );
         }
         let name = self.required_text(&mut root, "name").map(str::to_owned);
         let position = self.number(&mut root, "position");
@@ -448,10 +485,18 @@ impl<'a> FileReader<'a> {
              sources, the sections of catalog/README.md, variant, price, fee, plan, score, measurement, detail, \
              history, conflict",
         );
-        let undeclared: Vec<String> =
-            self.declared.iter().filter(|(_, (_, used))| !used).map(|(key, _)| key.clone()).collect();
+        let undeclared: Vec<String> = self
+            .declared
+            .iter()
+            .filter(|(_, (_, used))| !used)
+            .map(|(key, _)| key.clone())
+            .collect();
         for key in undeclared {
-            self.problem(0, key, "is declared unknown or not applicable, but has a value or is no key");
+            self.problem(
+                0,
+                key,
+                "is declared unknown or not applicable, but has a value or is no key",
+            );
         }
         let mut provider = Provider {
             slug: slug?,
@@ -549,7 +594,11 @@ impl<'a> FileReader<'a> {
     fn required_evidence(&mut self, table: &mut Table<'a>) -> Option<Evidence> {
         let evidence = self.evidence(table);
         if evidence.is_none() {
-            self.problem(table.offset, table.key("source"), "is missing: name an entry of [sources]");
+            self.problem(
+                table.offset,
+                table.key("source"),
+                "is missing: name an entry of [sources]",
+            );
         }
         evidence
     }
@@ -560,8 +609,13 @@ impl<'a> FileReader<'a> {
         read: impl FnOnce(&mut ClaimReader<'_, 'a>) -> T,
         keys: &[&str],
     ) -> T {
-        let mut reader =
-            ClaimReader { file: self, table, evidence: None, optional: false, inherited: BTreeMap::new() };
+        let mut reader = ClaimReader {
+            file: self,
+            table,
+            evidence: None,
+            optional: false,
+            inherited: BTreeMap::new(),
+        };
         let section = read(&mut reader);
         let table = reader.table;
         self.close(&table, &keys.join(", "));
@@ -610,7 +664,11 @@ impl<'a> ReadClaims for ClaimReader<'_, 'a> {
                     Claim { stated: Stated::Value(value), evidence: Some(evidence), dispute: None }
                 }
                 (Ok(_), None) => {
-                    self.file.problem(offset, path, "has no source: write { value = …, source = … }");
+                    self.file.problem(
+                        offset,
+                        path,
+                        "has no source: write { value = …, source = … }",
+                    );
                     Claim::bare(Stated::Unknown)
                 }
                 (Err(message), _) => {
@@ -639,14 +697,22 @@ impl<'a> ReadClaims for ClaimReader<'_, 'a> {
                 Some("unknown") => Stated::Unknown,
                 Some("not_applicable") => Stated::NotApplicable,
                 _ => {
-                    self.file.problem(offset, path, "has neither value nor state = \"unknown\" or \"not_applicable\"");
+                    self.file.problem(
+                        offset,
+                        path,
+                        "has neither value nor state = \"unknown\" or \"not_applicable\"",
+                    );
                     Stated::Unknown
                 }
             },
         };
         let evidence = self.file.evidence(&mut table).or_else(|| self.evidence.clone());
         if evidence.is_none() && matches!(stated, Stated::Value(_)) {
-            self.file.problem(offset, table.key("source"), "is missing: name an entry of [sources]");
+            self.file.problem(
+                offset,
+                table.key("source"),
+                "is missing: name an entry of [sources]",
+            );
         }
         self.file.close(&table, "value, detail, state, source, as_of, by, confidence, note");
         Claim { stated, evidence, dispute: None }

@@ -86,9 +86,8 @@ impl Plan {
     pub fn holds(&self, vcpu: Quantity, memory_gib: Quantity, disk_gib: Quantity) -> Option<u64> {
         let count =
             self.concurrent_sandboxes.value().and_then(|limit| limit.number()).map(Quantity::whole);
-        let pool = |pool: &Claim<Quantity>, size: Quantity| {
-            pool.value().and_then(|pool| pool.holds(size))
-        };
+        let pool =
+            |pool: &Claim<Quantity>, size: Quantity| pool.value().and_then(|pool| pool.holds(size));
         [
             count,
             pool(&self.pool_vcpu, vcpu),

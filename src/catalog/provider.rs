@@ -29,8 +29,10 @@ impl ProviderSlug {
         let hyphens = text.starts_with('-') || text.ends_with('-') || text.contains("--");
         let joined = format!("-{text}-").contains("-vs-");
         if text.is_empty() || text.len() > Self::LENGTH_MAX || !letters || hyphens || joined {
-            return Err("is not a slug: lower-case letters, digits and single hyphens, without -vs-"
-                .to_owned());
+            return Err(
+                "is not a slug: lower-case letters, digits and single hyphens, without -vs-"
+                    .to_owned(),
+            );
         }
         Ok(Self(text.to_owned()))
     }

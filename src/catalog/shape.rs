@@ -138,6 +138,19 @@ impl Estimate {
         if self.exactness == Exactness::Exact { self.usd } else { None }
     }
 
+    /// The same for several sandboxes at once.
+    pub fn times(mut self, count: u64) -> Result<Self, MoneyError> {
+        let factor = Quantity::from(count);
+        for amount in [&mut self.usd, &mut self.low, &mut self.high].into_iter().flatten() {
+            *amount = amount.times(factor)?;
+        }
+        for line in &mut self.lines {
+            line.quantity = line.quantity.times(factor)?;
+            line.usd = line.usd.times(factor)?;
+        }
+        Ok(self)
+    }
+
     /// The part of a component.
     pub fn part(&self, component: Component) -> Option<Usd> {
         self.lines.iter().find(|line| line.component == component).map(|line| line.usd)
@@ -173,9 +186,8 @@ fn not_sold(variant: &Variant, shape: Shape) -> Option<String> {
     let gib =
         |claim: &Claim<u64>| claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB));
     let over = |asked: Quantity, most: Option<Quantity>, unit: &str| {
-        most.filter(|most| asked > *most).map(|most| {
-            format!("{} has at most {most} {unit} for each sandbox", variant.name)
-        })
+        most.filter(|most| asked > *most)
+            .map(|most| format!("{} has at most {most} {unit} for each sandbox", variant.name))
     };
     over(shape.vcpu, variant.size.max_vcpu.value().copied(), "vCPU")
         .or_else(|| over(shape.memory_gib, gib(&variant.size.max_memory_mib), "GiB of memory"))
@@ -249,8 +261,7 @@ impl<'a> Sum<'a> {
         if let Some(row) = rows.iter().find(|row| row.component == Component::Creation) {
             self.add(row, Quantity::ONE)?;
         }
-        let exactness =
-            if self.because.is_empty() { Exactness::Exact } else { Exactness::Depends };
+        let exactness = if self.because.is_empty() { Exactness::Exact } else { Exactness::Depends };
         let depends = exactness == Exactness::Depends;
         Ok(Estimate {
             exactness,
@@ -290,12 +301,21 @@ impl<'a> Sum<'a> {
     fn add(&mut self, row: &Price, quantity: Quantity) -> Result<(), Gap> {
         let seconds = self.billed_seconds(row);
         if let Some(with) = row.bundled_with {
-            self.push(row.component, quantity, None, seconds, Usd::ZERO, Some(format!("with {}", with.label())));
+            self.push(
+                row.component,
+                quantity,
+                None,
+                seconds,
+                Usd::ZERO,
+                Some(format!("with {}", with.label())),
+            );
             return Ok(());
         }
         let (charged, label) = match &row.included {
             None => (quantity, None),
-            Some(allowance) => (self.charged(allowance, row, quantity, seconds)?, Some(allowance.label())),
+            Some(allowance) => {
+                (self.charged(allowance, row, quantity, seconds)?, Some(allowance.label()))
+            }
         };
         let full = row.rate.amount(charged, seconds)?;
         let usd = match row.basis {
@@ -306,7 +326,7 @@ impl<'a> Sum<'a> {
                     self.ask.utilisation_percent
                 ));
                 self.high = self.high.map(|high| high.plus(full)).transpose()?;
-                Usd::divided(full.times(self.ask.utilisation_percent)?, 100)
+                full.times(self.ask.utilisation_percent)?.divided(100)
             }
             Basis::MaxOfRequestAndUse => {
                 self.because.push(format!(
@@ -367,16 +387,19 @@ impl<'a> Sum<'a> {
                 let least = row.rate.amount(beyond, seconds)?;
                 if all != least {
                     let why = match allowance.scope {
-                        Scope::Unstated => "the vendor does not say whether that is for each sandbox",
-                        Scope::PerSandbox | Scope::PerAccount => "all sandboxes of an account share it",
+                        Scope::Unstated => {
+                            "the vendor does not say whether that is for each sandbox"
+                        }
+                        Scope::PerSandbox | Scope::PerAccount => {
+                            "all sandboxes of an account share it"
+                        }
                     };
                     self.because.push(format!(
                         "the first {included} GiB of {} are free; {why}",
                         row.component.label()
                     ));
                     // The least is added with the others; the rest of the full price is only the high end's.
-                    self.high =
-                        self.high.map(|high| high.plus(all.less(least))).transpose()?;
+                    self.high = self.high.map(|high| high.plus(all.less(least))).transpose()?;
                 }
                 Ok(beyond)
             }
@@ -394,7 +417,10 @@ impl<'a> Sum<'a> {
                 self.because.push(why);
             }
         }
-        self.ask.seconds.max(minimum.unwrap_or(Quantity::ZERO)).rounded_up_to(step.unwrap_or(Quantity::ZERO))
+        self.ask
+            .seconds
+            .max(minimum.unwrap_or(Quantity::ZERO))
+            .rounded_up_to(step.unwrap_or(Quantity::ZERO))
     }
 
     fn push(
@@ -414,7 +440,9 @@ impl<'a> Sum<'a> {
 fn known(claim: &Claim<Limit>) -> Option<Quantity> {
     match &claim.stated {
         Stated::Value(Limit::Number(number)) => Some(*number),
-        Stated::Value(Limit::NonePublished | Limit::Unlimited | Limit::Custom) => Some(Quantity::ZERO),
+        Stated::Value(Limit::NonePublished | Limit::Unlimited | Limit::Custom) => {
+            Some(Quantity::ZERO)
+        }
         Stated::Unknown | Stated::NotApplicable => None,
     }
 }

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Provider};
 use crate::money::Quantity;
 
 fn today() -> Date {
-    jiff::Zoned::now().date()
+    jiff::tz::Offset::UTC.to_datetime(jiff::Timestamp::now()).date()
 }
 
 fn catalog() -> Catalog {
@@ -27,11 +27,7 @@ fn quantity(text: &str) -> Quantity {
 }
 
 fn shape(vcpu: &str, memory_gib: &str, disk_gib: &str) -> Shape {
-    Shape {
-        vcpu: quantity(vcpu),
-        memory_gib: quantity(memory_gib),
-        disk_gib: quantity(disk_gib),
-    }
+    Shape { vcpu: quantity(vcpu), memory_gib: quantity(memory_gib), disk_gib: quantity(disk_gib) }
 }
 
 fn ask(shape: Shape, seconds: &str, kind: PriceKind) -> Ask<'static> {
@@ -130,7 +126,9 @@ fn every_kind_of_slip_is_refused_with_file_and_key() {
     let check = |old: &str, new: &str, said: &str| {
         let problems = problems_after(old, new);
         assert!(
-            problems.iter().any(|problem| problem.starts_with("e2b.toml") && problem.contains(said)),
+            problems
+                .iter()
+                .any(|problem| problem.starts_with("e2b.toml") && problem.contains(said)),
             "{new}: {problems:#?}"
         );
     };
@@ -144,7 +142,11 @@ fn every_kind_of_slip_is_refused_with_file_and_key() {
     check("usd = \"0.000014\"", "usd = 0.000014", "text between quotes");
     check("usd = \"0.000014\"", "usd = \"14\"", "implausible");
     check("usd = \"0.000014\"", "usd = \"0.000015\"", "disagrees");
-    check("kind = \"hosted\"", "kind = \"cloudy\"", "is not one of hosted, hyperscaler, self_hosted");
+    check(
+        "kind = \"hosted\"",
+        "kind = \"cloudy\"",
+        "is not one of hosted, hyperscaler, self_hosted",
+    );
     check("source = \"thud\"", "", "is missing");
     check("source = \"thud\"", "source = \"nowhere\"", "not in [sources]");
     check("value = 85", "value = 185", "0 to the scale");
@@ -155,7 +157,8 @@ fn every_kind_of_slip_is_refused_with_file_and_key() {
 
 #[test]
 fn every_problem_of_every_file_is_reported_at_once() {
-    let broken = |slug: &str| CatalogFile { slug: slug.to_owned(), text: "schema_version = 1\n".to_owned() };
+    let broken =
+        |slug: &str| CatalogFile { slug: slug.to_owned(), text: "schema_version = 1\n".to_owned() };
     let problems = load(&[broken("one"), broken("two")], today()).unwrap_err();
     for file in ["one.toml", "two.toml"] {
         for key in ["name", "position", "summary", "sources", "variant"] {

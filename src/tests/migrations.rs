@@ -43,8 +43,10 @@ async fn a_revision_cannot_be_edited_or_deleted() {
 async fn a_damaged_file_is_refused_and_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thud.sqlite");
-    for bytes in [b"not a database at all, but text".to_vec(), [b"SQLite format 3\0".to_vec(), vec![7; 4096]].concat()]
-    {
+    for bytes in [
+        b"not a database at all, but text".to_vec(),
+        [b"SQLite format 3\0".to_vec(), vec![7; 4096]].concat(),
+    ] {
         std::fs::write(&path, &bytes).unwrap();
         assert!(matches!(open(&path).await, Err(DatabaseError::Damaged { .. })));
         assert_eq!(std::fs::read(&path).unwrap(), bytes);

@@ -33,7 +33,11 @@ impl<'a> FileReader<'a> {
             let like = self.text(&mut table, "like");
             let base = like.and_then(|like| sections.get(like).cloned());
             if let (Some(like), None) = (like, &base) {
-                self.problem(offset, table.key("like"), format!("names {like}, which is no variant above it"));
+                self.problem(
+                    offset,
+                    table.key("like"),
+                    format!("names {like}, which is no variant above it"),
+                );
             }
             let base = base.unwrap_or_default();
             let mut own = BTreeMap::new();
@@ -83,9 +87,11 @@ impl<'a> FileReader<'a> {
     }
 
     fn rate(&mut self, table: &mut Table<'a>) -> Option<Rate> {
-        let usd = self.required(table, "usd", |text| Usd::parse(text).map_err(|error| error.to_string()));
-        let per =
-            self.required(table, "per", |text| RateUnit::parse(text).map_err(|error| error.to_string()));
+        let usd =
+            self.required(table, "usd", |text| Usd::parse(text).map_err(|error| error.to_string()));
+        let per = self.required(table, "per", |text| {
+            RateUnit::parse(text).map_err(|error| error.to_string())
+        });
         Some(Rate { usd: usd?, per: per? })
     }
 
@@ -105,14 +111,21 @@ impl<'a> FileReader<'a> {
                     self.problem(
                         offset,
                         path,
-                        format!("is older than {} above it: history goes from old to new", older.id),
+                        format!(
+                            "is older than {} above it: history goes from old to new",
+                            older.id
+                        ),
                     );
                 }
             }
             if let Some(corrected) = &price.corrects
                 && !prices.iter().any(|other| &other.id == corrected)
             {
-                self.problem(offset, table.key("corrects"), format!("names {corrected}, which is no price above"));
+                self.problem(
+                    offset,
+                    table.key("corrects"),
+                    format!("names {corrected}, which is no price above"),
+                );
             }
             prices.push(price);
         }
@@ -127,7 +140,11 @@ impl<'a> FileReader<'a> {
         let named = self.texts(table, "variants");
         for (variant, offset) in &named {
             if !variants.iter().any(|known| known.id == *variant) {
-                self.problem(*offset, table.key("variants"), format!("names {variant}, which is no variant"));
+                self.problem(
+                    *offset,
+                    table.key("variants"),
+                    format!("names {variant}, which is no variant"),
+                );
             }
         }
         let rate = self.rate(table);
@@ -205,19 +222,27 @@ impl<'a> FileReader<'a> {
         let offset = table.offset;
         let fits = match component {
             Component::Vcpu => matches!(rate.per.of, Measured::Vcpu | Measured::Core),
-            Component::Memory | Component::Disk => matches!(rate.per.of, Measured::Gib | Measured::Gb),
+            Component::Memory | Component::Disk => {
+                matches!(rate.per.of, Measured::Gib | Measured::Gb)
+            }
             Component::Sandbox => matches!(rate.per.of, Measured::Sandbox | Measured::Session),
             Component::Creation => rate.per.of == Measured::Creation,
         };
         if !fits {
-            self.problem(offset, table.key("per"), format!("{} is no unit of {}", rate.per, component.word()));
+            self.problem(
+                offset,
+                table.key("per"),
+                format!("{} is no unit of {}", rate.per, component.word()),
+            );
             return;
         }
         let free = bundled || table.entries.contains_key("included");
         if rate.usd.is_zero() && free {
             return;
         }
-        let Some((_, least, most)) = BANDS.iter().find(|(of, _, _)| *of == component) else { return };
+        let Some((_, least, most)) = BANDS.iter().find(|(of, _, _)| *of == component) else {
+            return;
+        };
         let (Ok(least), Ok(most)) = (Usd::parse(least), Usd::parse(most)) else { return };
         let second = rate.per_second();
         if second < least || second > most {
@@ -236,7 +261,11 @@ impl<'a> FileReader<'a> {
         let beyond = inner.take("priced_beyond");
         let priced_beyond = beyond.and_then(|value| value.get_ref().as_bool());
         if priced_beyond.is_none() {
-            self.problem(inner.offset, inner.key("priced_beyond"), "is missing or neither true nor false");
+            self.problem(
+                inner.offset,
+                inner.key("priced_beyond"),
+                "is missing or neither true nor false",
+            );
         }
         let mut by_plan = Vec::new();
         if let Some(mut plans) = self.table(&mut inner, "by_plan") {
@@ -248,7 +277,12 @@ impl<'a> FileReader<'a> {
             }
         }
         self.close(&inner, "quantity, scope, priced_beyond, by_plan");
-        Some(Allowance { quantity: quantity?, scope: scope?, priced_beyond: priced_beyond?, by_plan })
+        Some(Allowance {
+            quantity: quantity?,
+            scope: scope?,
+            priced_beyond: priced_beyond?,
+            by_plan,
+        })
     }
 
     pub(super) fn fee(&mut self, root: &mut Table<'a>) -> Option<Fee> {
@@ -259,7 +293,9 @@ impl<'a> FileReader<'a> {
         let since = self.required(&mut table, "since", |text| dates.day(text));
         let evidence = self.required_evidence(&mut table);
         self.close(&table, "percent, since, source, as_of, by, confidence, note");
-        if percent.is_none_or(|percent| Quantity::parse(FEE_PERCENT_MAX).is_ok_and(|most| percent > most)) {
+        if percent
+            .is_none_or(|percent| Quantity::parse(FEE_PERCENT_MAX).is_ok_and(|most| percent > most))
+        {
             self.problem(offset, "fee.percent", format!("is missing or above {FEE_PERCENT_MAX}"));
         }
         Some(Fee { percent: percent?, since: since?, evidence: evidence? })
@@ -273,7 +309,11 @@ impl<'a> FileReader<'a> {
             if provider.fee.is_some() || !routed.is_empty() {
                 self.problem(0, "fee", "and routed prices belong to a routed provider only");
             } else if provider.status == Status::Routed {
-                self.problem(0, "fee", "is missing: a routed provider has list, fee and routed price");
+                self.problem(
+                    0,
+                    "fee",
+                    "is missing: a routed provider has list, fee and routed price",
+                );
             }
             return;
         };
@@ -315,13 +355,21 @@ impl<'a> FileReader<'a> {
             let name = self.required_text(&mut table, "name");
             let evidence = self.required_evidence(&mut table);
             let (Some(id), Some(name)) = (id, name) else { continue };
-            let mut reader =
-                ClaimReader { file: self, table, evidence, optional: true, inherited: BTreeMap::new() };
+            let mut reader = ClaimReader {
+                file: self,
+                table,
+                evidence,
+                optional: true,
+                inherited: BTreeMap::new(),
+            };
             let plan = Plan::read(id.to_owned(), name.to_owned(), &mut reader);
             let table = reader.table;
             self.close(
                 &table,
-                &format!("id, name, {}, source, as_of, by, confidence, note", Plan::KEYS.join(", ")),
+                &format!(
+                    "id, name, {}, source, as_of, by, confidence, note",
+                    Plan::KEYS.join(", ")
+                ),
             );
             if plans.iter().any(|other| other.id == plan.id) {
                 self.problem(offset, "plan", format!("{id} is there twice"));
@@ -339,20 +387,29 @@ impl<'a> FileReader<'a> {
             let kind = self.required(&mut table, "kind", ScoreKind::parse);
             let evidence = self.required_evidence(&mut table);
             self.close(&table, "value, scale, kind, source, as_of, by, confidence, note");
-            let (Some(value), Some(scale), Some(kind), Some(evidence)) = (value, scale, kind, evidence)
+            let (Some(value), Some(scale), Some(kind), Some(evidence)) =
+                (value, scale, kind, evidence)
             else {
                 continue;
             };
             if scale == 0 || scale > SCALE_MAX || value > scale {
                 let path = table.key("value");
-                self.problem(table.offset, path, format!("is {value} of {scale}: 0 to the scale is allowed"));
+                self.problem(
+                    table.offset,
+                    path,
+                    format!("is {value} of {scale}: 0 to the scale is allowed"),
+                );
             }
             scores.push(Score { value, scale, kind, evidence });
         }
         scores
     }
 
-    pub(super) fn measurements(&mut self, root: &mut Table<'a>, variants: &[Variant]) -> Vec<Measurement> {
+    pub(super) fn measurements(
+        &mut self,
+        root: &mut Table<'a>,
+        variants: &[Variant],
+    ) -> Vec<Measurement> {
         let mut measurements = Vec::new();
         for mut table in self.tables(root, "measurement") {
             let metric = self.required_text(&mut table, "metric").map(str::to_owned);
@@ -374,12 +431,17 @@ impl<'a> FileReader<'a> {
                 let names: Vec<&str> = inner.entries.keys().copied().collect();
                 for name in names {
                     if let Some(value) = self.quantity(&mut inner, name) {
-                        statistics.push(Statistic { name: name.to_owned(), value: value.to_string() });
+                        statistics
+                            .push(Statistic { name: name.to_owned(), value: value.to_string() });
                     }
                 }
             } else {
                 let path = table.key("statistics");
-                self.problem(table.offset, path, "is missing: name each figure as its publisher does");
+                self.problem(
+                    table.offset,
+                    path,
+                    "is missing: name each figure as its publisher does",
+                );
             }
             let evidence = self.required_evidence(&mut table);
             self.close(
@@ -414,8 +476,11 @@ impl<'a> FileReader<'a> {
             let offset = table.offset;
             let section = self.required_text(&mut table, "section");
             let key = self.required_text(&mut table, "key");
-            let value = match table.take("value").map(|value| (value.span().start, value.get_ref())) {
-                Some((_, DeValue::String(text))) if !text.trim().is_empty() => Some(text.to_string()),
+            let value = match table.take("value").map(|value| (value.span().start, value.get_ref()))
+            {
+                Some((_, DeValue::String(text))) if !text.trim().is_empty() => {
+                    Some(text.to_string())
+                }
                 Some((_, DeValue::Array(list))) => list
                     .iter()
                     .map(|item| item.get_ref().as_str())
@@ -432,7 +497,8 @@ impl<'a> FileReader<'a> {
             };
             let evidence = self.required_evidence(&mut table);
             self.close(&table, "section, key, value, source, as_of, by, confidence, note");
-            let (Some(section), Some(key), Some(value), Some(evidence)) = (section, key, value, evidence)
+            let (Some(section), Some(key), Some(value), Some(evidence)) =
+                (section, key, value, evidence)
             else {
                 continue;
             };
@@ -467,7 +533,11 @@ impl<'a> FileReader<'a> {
             if let (Some(older), Some(since)) = (older.and_then(|older| older.since), since)
                 && older >= since
             {
-                self.problem(offset, format!("history.{key}"), "is not newer than the entry above it");
+                self.problem(
+                    offset,
+                    format!("history.{key}"),
+                    "is not newer than the entry above it",
+                );
             }
             history.push(Change { key, value, since, evidence });
         }
@@ -492,7 +562,11 @@ impl<'a> FileReader<'a> {
             }
             self.close(&table, "key, ruling, note, claim");
             if claims.len() < 2 {
-                self.problem(offset, "conflict", "has fewer than two claims: one alone is no conflict");
+                self.problem(
+                    offset,
+                    "conflict",
+                    "has fewer than two claims: one alone is no conflict",
+                );
             }
             if let Some(key) = key {
                 conflicts.push((key, Dispute { claims, ruling, note }, offset));
@@ -521,7 +595,8 @@ pub(super) fn attach(provider: &mut Provider, key: &str, dispute: Dispute) -> bo
     let parts: Vec<&str> = key.split('.').collect();
     let slot = match parts.as_slice() {
         ["variant", id, section, key] => {
-            let Some(variant) = provider.variants.iter_mut().find(|variant| variant.id == *id) else {
+            let Some(variant) = provider.variants.iter_mut().find(|variant| variant.id == *id)
+            else {
                 return false;
             };
             match *section {
