@@ -3,8 +3,10 @@
 pub mod claim;
 #[cfg(feature = "ssr")]
 pub mod load;
+#[macro_use]
 pub mod plan;
 pub mod price;
+#[macro_use]
 pub mod provider;
 pub mod score;
 pub mod shape;

@@ -9,12 +9,22 @@
 
 pub mod money;
 
+#[macro_use]
 pub mod catalog;
 
 pub mod calculator;
 
 #[cfg(feature = "ssr")]
 pub mod database;
+
+#[cfg(feature = "ssr")]
+pub mod state;
+
+#[cfg(feature = "ssr")]
+pub mod api;
+
+#[cfg(feature = "ssr")]
+pub mod server;
 
 #[cfg(all(test, feature = "ssr"))]
 mod tests;

@@ -4,7 +4,7 @@ use super::claim::{Answer, AnyClaim, Claim, Dispute, Limit, Text};
 use super::provider::{ReadClaims, Row};
 use crate::money::{Quantity, Usd};
 
-macro_rules! plan {
+macro_rules! declare_plan {
     ($($(#[$meta:meta])* $field:ident: $type:ty, $label:literal;)+) => {
         /// A plan of a provider. What a plan does not say is unknown, not zero.
         #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,40 +45,46 @@ macro_rules! plan {
     };
 }
 
-plan! {
-    /// The fee of a month, US dollars, on top of use.
-    usd_fee_per_month: Usd, "Fee a month";
-    /// The smallest bill of a month, US dollars, where the plan has one instead of a fee.
-    usd_minimum_per_month: Usd, "Minimum a month";
-    /// Prepaid use that unlocks the plan, US dollars. Cash, not cost.
-    usd_top_up: Usd, "Top-up that unlocks it";
-    /// Days after which the top-up is asked for again.
-    top_up_every_days: u64, "Top-up again after, days";
-    /// What else is asked for.
-    requirement: Text, "Requirement";
-    /// Credit for a new customer, US dollars, once.
-    usd_credit_one_time: Usd, "Credit, once";
-    /// The longest session, seconds.
-    max_session_seconds: Limit, "Longest session, s";
-    /// Sandboxes at once.
-    concurrent_sandboxes: Limit, "Sandboxes at once";
-    /// Creations a second.
-    creates_per_second: Quantity, "Creates a second";
-    /// Creations a minute.
-    creates_per_minute: Quantity, "Creates a minute";
-    /// Processors of all sandboxes together.
-    pool_vcpu: Quantity, "Pool, vCPU";
-    /// Memory of all sandboxes together, GiB.
-    pool_memory_gib: Quantity, "Pool, memory GiB";
-    /// Disk of all sandboxes together, GiB.
-    pool_disk_gib: Quantity, "Pool, disk GiB";
-    /// Disk of each sandbox that costs nothing extra, GiB.
-    included_disk_gib: Quantity, "Included disk, GiB";
-    /// Whether egress can be switched off for one sandbox.
-    egress_off: Answer, "Egress can be off";
-    /// Whether egress can be open.
-    egress_open: Answer, "Egress can be open";
+/// Declares the claims of a plan once, for whoever needs the list: the domain here, the JSON type in `api`.
+macro_rules! plan_claims {
+    ($callback:ident) => {
+        $callback! {
+            /// The fee of a month, US dollars, on top of use.
+            usd_fee_per_month: Usd, "Fee a month";
+            /// The smallest bill of a month, US dollars, where the plan has one instead of a fee.
+            usd_minimum_per_month: Usd, "Minimum a month";
+            /// Prepaid use that unlocks the plan, US dollars. Cash, not cost.
+            usd_top_up: Usd, "Top-up that unlocks it";
+            /// Days after which the top-up is asked for again.
+            top_up_every_days: u64, "Top-up again after, days";
+            /// What else is asked for.
+            requirement: Text, "Requirement";
+            /// Credit for a new customer, US dollars, once.
+            usd_credit_one_time: Usd, "Credit, once";
+            /// The longest session, seconds.
+            max_session_seconds: Limit, "Longest session, s";
+            /// Sandboxes at once.
+            concurrent_sandboxes: Limit, "Sandboxes at once";
+            /// Creations a second.
+            creates_per_second: Quantity, "Creates a second";
+            /// Creations a minute.
+            creates_per_minute: Quantity, "Creates a minute";
+            /// Processors of all sandboxes together.
+            pool_vcpu: Quantity, "Pool, vCPU";
+            /// Memory of all sandboxes together, GiB.
+            pool_memory_gib: Quantity, "Pool, memory GiB";
+            /// Disk of all sandboxes together, GiB.
+            pool_disk_gib: Quantity, "Pool, disk GiB";
+            /// Disk of each sandbox that costs nothing extra, GiB.
+            included_disk_gib: Quantity, "Included disk, GiB";
+            /// Whether egress can be switched off for one sandbox.
+            egress_off: Answer, "Egress can be off";
+            /// Whether egress can be open.
+            egress_open: Answer, "Egress can be open";
+        }
+    };
 }
+plan_claims!(declare_plan);
 
 impl Plan {
     /// How many sandboxes of a size run at once: the smaller of the count and what the pool holds.
