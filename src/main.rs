@@ -1,2 +1,148 @@
-//! The command line.
-fn main() {}
+//! The command line: `thud serve` and `thud catalog check`.
+
+#![expect(clippy::print_stdout, reason = "a command line prints")]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use axum::serve::ListenerExt;
+use clap::{Parser, Subcommand};
+use jiff::Timestamp;
+use thud::catalog::load::{CatalogFile, Problem, embedded_files, files_in, load};
+use thud::catalog::{Catalog, store};
+use thud::server::config::Config;
+use thud::state::{AppState, today};
+use thud::{database, server};
+use tracing_subscriber::EnvFilter;
+
+/// The open catalog of code sandboxes for AI agents.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Starts the site. Settings come from the environment: `THUD_ADDR`, `THUD_DATA_DIR`, `THUD_CATALOG_DIR`.
+    Serve,
+    /// Works with the provider files.
+    Catalog {
+        #[command(subcommand)]
+        command: CatalogCommand,
+    },
+}
+
+#[derive(Subcommand)]
+enum CatalogCommand {
+    /// Reads every provider file and prints all problems; exit code 1 if there are any.
+    Check {
+        /// A folder of provider files; those that are built in if left out.
+        folder: Option<PathBuf>,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Serve => serve(),
+        Command::Catalog { command: CatalogCommand::Check { folder } } => check(folder.as_deref()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("thud: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(folder: Option<&Path>) -> Result<(Vec<CatalogFile>, Catalog), String> {
+    let listed = |problems: Vec<Problem>| {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        format!("the catalog has {} problems:\n{}", lines.len(), lines.join("\n"))
+    };
+    let files = folder.map_or_else(|| Ok(embedded_files()), files_in).map_err(listed)?;
+    let catalog = load(&files, today()).map_err(listed)?;
+    Ok((files, catalog))
+}
+
+fn check(folder: Option<&Path>) -> Result<(), String> {
+    let (files, catalog) = read(folder)?;
+    println!("{} files, {} providers, no problems", files.len(), catalog.providers().len());
+    Ok(())
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        line.push_str(": ");
+        line.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    line
+}
+
+fn serve() -> Result<(), String> {
+    let config = Config::from_env()?;
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            EnvFilter::try_from_env("THUD_LOG").unwrap_or_else(|_| EnvFilter::new("warn")),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let (files, catalog) = read(config.catalog_dir.as_deref())?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
+    runtime.block_on(run(config, files, catalog))
+}
+
+async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Result<(), String> {
+    let listener = tokio::net::TcpListener::bind(config.addr).await.map_err(|error| {
+        format!("{} is taken or not allowed ({error}): choose another with THUD_ADDR", config.addr)
+    })?;
+    let address = listener.local_addr().map_err(|error| chain(&error))?;
+    let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
+    let revision =
+        store::publish(&pool, &files, Timestamp::now()).await.map_err(|error| chain(&error))?;
+    let state = AppState { catalog: Arc::new(catalog), revision: Arc::new(revision), pool };
+    println!("Thud is at http://{address}");
+    // Without TCP_NODELAY small answers wait for an acknowledgement.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::warn!(%error, "TCP_NODELAY could not be set");
+        }
+    });
+    axum::serve(listener, server::router(state))
+        .with_graceful_shutdown(stopped())
+        .await
+        .map_err(|error| chain(&error))
+}
+
+/// Returns when the process is asked to end.
+async fn stopped() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without a signal handler the process ends as the system pleases.
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminate = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut stream) => {
+                stream.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminate = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupt => {}
+        () = terminate => {}
+    }
+}

@@ -43,7 +43,13 @@ impl Query {
     }
 
     /// A decimal between two bounds, with at most `places` digits after the point.
-    pub fn quantity(&mut self, name: &str, default: &str, bounds: (&str, &str), places: u32) -> Quantity {
+    pub fn quantity(
+        &mut self,
+        name: &str,
+        default: &str,
+        bounds: (&str, &str),
+        places: u32,
+    ) -> Quantity {
         let parse = |text: &str| Quantity::parse(text).unwrap_or(Quantity::ZERO);
         let (least, most) = (parse(bounds.0), parse(bounds.1));
         let Some(text) = self.text(name) else { return parse(default) };
@@ -52,7 +58,9 @@ impl Query {
             Ok(_) => {
                 self.error(
                     name,
-                    format!("must be {least} to {most} with at most {places} digits after the point"),
+                    format!(
+                        "must be {least} to {most} with at most {places} digits after the point"
+                    ),
                 );
                 parse(default)
             }

@@ -7,9 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::calculator::{Backstop, Exposed};
-use crate::catalog::claim::{
-    Address, Answer, Claim, Dispute, Evidence, Limit, Names, Text, Tier,
-};
+use crate::catalog::claim::{Address, Answer, Claim, Dispute, Evidence, Limit, Names, Text, Tier};
 use crate::catalog::plan::Plan;
 use crate::catalog::price::Price;
 use crate::catalog::provider::{Provider, Variant};
@@ -346,8 +344,11 @@ impl PriceView {
     /// A row with the disputes about it.
     pub fn new(provider: &Provider, price: &Price) -> Self {
         let second = price.rate.per_second();
-        let dispute =
-            provider.price_disputes.iter().find(|(id, _)| *id == price.id).map(|(_, dispute)| dispute);
+        let dispute = provider
+            .price_disputes
+            .iter()
+            .find(|(id, _)| *id == price.id)
+            .map(|(_, dispute)| dispute);
         Self {
             id: price.id.clone(),
             price: price.kind.word(),
@@ -750,9 +751,10 @@ impl From<&Estimate> for EstimateView {
                 .map(|line| LineView {
                     component: line.component.word(),
                     quantity: line.quantity.to_string(),
-                    rate: line
-                        .rate
-                        .map(|rate| RateView { usd: rate.usd.to_string(), per: rate.per.to_string() }),
+                    rate: line.rate.map(|rate| RateView {
+                        usd: rate.usd.to_string(),
+                        per: rate.per.to_string(),
+                    }),
                     billed_seconds: line.billed_seconds.to_string(),
                     usd: line.usd.to_string(),
                     included: line.included.clone(),
@@ -847,17 +849,18 @@ pub struct ExposureView {
 impl ExposureView {
     /// The figures at a provider.
     pub fn new(provider: &Provider, kind: PriceKind, exposed: &Exposed) -> Self {
-        let running = |rates: &[Estimate; 3], until: &Estimate, with: Option<Usd>, saved: Option<Usd>| {
-            let [second, hour, day] = rates;
-            RunningView {
-                usd_per_second: second.into(),
-                usd_per_hour: hour.into(),
-                usd_per_day: day.into(),
-                until_noticed: until.into(),
-                with_timeout: with.map(|usd| usd.to_string()),
-                saved: saved.map(|usd| usd.to_string()),
-            }
-        };
+        let running =
+            |rates: &[Estimate; 3], until: &Estimate, with: Option<Usd>, saved: Option<Usd>| {
+                let [second, hour, day] = rates;
+                RunningView {
+                    usd_per_second: second.into(),
+                    usd_per_hour: hour.into(),
+                    usd_per_day: day.into(),
+                    until_noticed: until.into(),
+                    with_timeout: with.map(|usd| usd.to_string()),
+                    saved: saved.map(|usd| usd.to_string()),
+                }
+            };
         Self {
             slug: provider.slug.to_string(),
             price: kind.word(),

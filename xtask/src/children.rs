@@ -76,9 +76,8 @@ impl Running {
             bail!("interrupted");
         }
         let program = command.get_program().to_owned();
-        let child = command
-            .spawn()
-            .with_context(|| format!("{} cannot be started", program.display()))?;
+        let child =
+            command.spawn().with_context(|| format!("{} cannot be started", program.display()))?;
         running.insert(child.id());
         Ok(Self { child })
     }

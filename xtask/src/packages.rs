@@ -21,7 +21,9 @@ pub fn install(packages: &[&str], purpose: &str) -> Result<()> {
     match consent(root, someone_to_ask) {
         Consent::Given => {}
         Consent::Ask if agrees(&command, purpose)? => {}
-        Consent::Ask | Consent::Refused => bail!("needed {purpose}; run this, then start again: {command}"),
+        Consent::Ask | Consent::Refused => {
+            bail!("needed {purpose}; run this, then start again: {command}")
+        }
     }
     step(&format!("Installing {} ({purpose})", packages.join(" ")));
     let mut shell = Command::new("sh");
@@ -89,7 +91,9 @@ mod tests {
 
     #[test]
     fn the_command_shown_is_one_that_the_user_may_run() {
-        assert!(command_line(&["a", "b"], false).starts_with("sudo apt-get update && sudo apt-get"));
+        assert!(
+            command_line(&["a", "b"], false).starts_with("sudo apt-get update && sudo apt-get")
+        );
         assert!(command_line(&["a", "b"], true).ends_with(" a b"));
     }
 }

@@ -52,7 +52,8 @@ pub fn find_program(names: &[&str]) -> Option<PathBuf> {
 
 fn find_in(names: &[&str], path: &OsStr) -> Option<PathBuf> {
     let folders: Vec<_> = env::split_paths(path).collect();
-    let candidates = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let candidates =
+        names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     candidates.into_iter().find(|candidate| is_program(candidate))
 }
 

@@ -1,0 +1,86 @@
+//! `/api/v1`: the route table and the OpenAPI document, which is generated from the handlers and their types.
+
+pub mod estimates;
+pub mod problem;
+pub mod providers;
+pub mod query;
+pub mod views;
+
+use axum::Json;
+use axum::Router;
+use axum::extract::State;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::catalog::Catalog;
+use crate::catalog::store::Revision;
+use crate::state::AppState;
+use jiff::civil::Date;
+use problem::Problem;
+use views::{DATA_LICENCE, Envelope};
+
+/// How like a slug must be to another one to be suggested, from 0 to 1.
+const SUGGESTED_FROM: f64 = 0.6;
+
+/// Everything that the OpenAPI document says besides the paths.
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Thud",
+    description = "The open catalog of code sandboxes for AI agents. Within v1 fields may be added; \
+                   none is removed or renamed. Data licence: CC BY 4.0.",
+    license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+))]
+struct Document;
+
+/// Every route below `/api`, and the document that describes them.
+pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
+    let (router, document) = OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(providers::list_providers))
+        .routes(routes!(providers::find_provider))
+        .routes(routes!(providers::list_prices))
+        .routes(routes!(estimates::estimate_prices))
+        .routes(routes!(estimates::estimate_exposure))
+        .split_for_parts();
+    let served = document.clone();
+    let router = router
+        .route("/api/v1/openapi.json", axum::routing::get(move || async move { Json(served) }))
+        .route("/api", axum::routing::any(unknown_path))
+        .route("/api/{*path}", axum::routing::any(unknown_path))
+        .method_not_allowed_fallback(async || Problem::method_not_allowed());
+    (router, document)
+}
+
+/// Paths below `/api` that do not exist answer like every other error.
+async fn unknown_path(State(_): State<AppState>) -> Problem {
+    Problem::not_found("there is no such path; /api/v1/openapi.json lists those that are there")
+}
+
+/// The envelope round an answer.
+fn envelope<T>(revision: &Revision, as_of: Date, total: usize, result: T) -> Json<Envelope<T>> {
+    Json(Envelope {
+        schema_version: 1,
+        revision: revision.name().to_owned(),
+        published_at: revision.published_at.clone(),
+        as_of: as_of.to_string(),
+        licence: DATA_LICENCE,
+        total,
+        result,
+    })
+}
+
+/// What to say of a slug that is not there, with the one that was perhaps meant.
+pub fn unknown_slug(catalog: &Catalog, slug: &str) -> String {
+    let short = query::shortened(slug);
+    let nearest = catalog
+        .providers()
+        .iter()
+        .map(|provider| provider.slug.as_str())
+        .map(|known| (strsim::jaro_winkler(known, &short), known))
+        .filter(|(likeness, _)| *likeness >= SUGGESTED_FROM)
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    match nearest {
+        Some((_, known)) => format!("there is no provider {short}; did you mean {known}?"),
+        None => format!("there is no provider {short}; /api/v1/providers lists all"),
+    }
+}
