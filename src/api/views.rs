@@ -106,6 +106,9 @@ pub trait Wire {
     fn wire(&self) -> Self::Json;
 }
 
+/// The form in JSON of a domain type.
+pub type WireOf<T> = <T as Wire>::Json;
+
 macro_rules! wire {
     ($($type:ty => $json:ty, |$value:ident| $expression:expr;)+) => {
         $(impl Wire for $type {
@@ -201,7 +204,9 @@ fn claim<T: Wire>(key: &str, claim: &Claim<T>) -> ClaimView<T::Json> {
 
 /// The JSON types of all sections, from the same list as the domain's.
 mod sections {
-    use super::{Address, Answer, ClaimView, Limit, Names, Quantity, Text, Tier, Usd, Wire, claim};
+    use super::{
+        Address, Answer, ClaimView, Limit, Names, Quantity, Text, Tier, Usd, WireOf, claim,
+    };
     use crate::catalog::provider;
     use serde::Serialize;
     use utoipa::ToSchema;
@@ -214,7 +219,7 @@ mod sections {
                 $(#[$meta])*
                 #[derive(Debug, Serialize, ToSchema)]
                 pub struct $name {
-                    $($(#[$field_meta])* pub $field: ClaimView<<$type as Wire>::Json>),+
+                    $($(#[$field_meta])* pub $field: ClaimView<WireOf<$type>>),+
                 }
 
                 impl From<&provider::$name> for $name {
@@ -453,7 +458,7 @@ macro_rules! plan_view {
             pub id: String,
             /// Its name on pages.
             pub name: String,
-            $($(#[$meta])* pub $field: ClaimView<<$type as Wire>::Json>),+
+            $($(#[$meta])* pub $field: ClaimView<WireOf<$type>>),+
         }
 
         impl From<&Plan> for PlanView {

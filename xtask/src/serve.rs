@@ -44,9 +44,8 @@ pub fn run(project: &Project, address: SocketAddr) -> Result<()> {
 }
 
 fn check_port(address: SocketAddr) -> Result<()> {
-    let problem = match TcpListener::bind(address) {
-        Ok(_) => return Ok(()),
-        Err(problem) => problem,
+    let Err(problem) = TcpListener::bind(address) else {
+        return Ok(());
     };
     Err(match problem.kind() {
         ErrorKind::AddrInUse => {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -49,11 +49,7 @@ impl Server {
 }
 
 /// Waits until something accepts connections, as long as the program lives.
-pub fn wait_until_listening(
-    running: &mut Running,
-    address: SocketAddr,
-    log: &PathBuf,
-) -> Result<()> {
+pub fn wait_until_listening(running: &mut Running, address: SocketAddr, log: &Path) -> Result<()> {
     let started = Instant::now();
     while TcpStream::connect(address).is_err() {
         if let Some(status) = running.wait_for(Duration::ZERO)? {

@@ -60,7 +60,9 @@ pub fn run(project: &Project, selection: &Selection) -> Result<()> {
         Selection::All => STEPS.iter().collect(),
         Selection::Only(name) => STEPS.iter().filter(|step| step.name == name).collect(),
         Selection::List => {
-            STEPS.iter().for_each(|step| println!("{:<14} {}", step.name, step.about));
+            for step in &STEPS {
+                println!("{:<14} {}", step.name, step.about);
+            }
             return Ok(());
         }
     };

@@ -30,7 +30,7 @@ const DISTRIBUTION_RUSTDOC: &str = "/usr/bin/rustdoc";
 const DISTRIBUTION_WASM_LINKER: &str = "/usr/bin/wasm-ld-22";
 
 /// How long `rustup` may take over some 20 MB.
-const RUSTUP_LIMIT: Duration = Duration::from_secs(120);
+const RUSTUP_LIMIT: Duration = Duration::from_mins(2);
 
 /// A compiler and the folder that it builds into.
 pub struct Toolchain {
@@ -102,7 +102,7 @@ pub fn for_both_halves(project: &Project) -> Result<Toolchain> {
     check_c_compiler()?;
     let mut facts = Facts::probe(project);
     loop {
-        match choose(&facts) {
+        match choose(facts) {
             Choice::Active => {
                 step("Both halves by the active toolchain: it has the wasm target");
                 return Ok(Toolchain::active(project));
@@ -194,7 +194,7 @@ impl Facts {
     }
 }
 
-fn choose(facts: &Facts) -> Choice {
+fn choose(facts: Facts) -> Choice {
     match (facts.active_has_wasm, facts.rustup, facts.distribution) {
         (true, _, _) => Choice::Active,
         // Before rustup: it refused on the day this was prepared, and asking again takes time.
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     fn check(active_has_wasm: bool, rustup: Rustup, distribution: Distribution, expected: Choice) {
-        assert_eq!(choose(&Facts { active_has_wasm, rustup, distribution }), expected);
+        assert_eq!(choose(Facts { active_has_wasm, rustup, distribution }), expected);
     }
 
     #[test]
