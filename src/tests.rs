@@ -1,5 +1,6 @@
 //! Tests that need more than one module.
 
+mod api;
 mod data;
 mod exposure;
 mod migrations;

@@ -128,7 +128,7 @@ wire! {
     u64 => u64, |number| *number;
     Usd => String, |usd| usd.to_string();
     Quantity => String, |quantity| quantity.to_string();
-    Tier => &'static str, |tier| tier.word();
+    Tier => String, |tier| tier.word().to_owned();
     Answer => AnswerView, |answer| AnswerView {
         answer: answer.verdict.word(),
         detail: answer.detail.clone(),
@@ -138,6 +138,27 @@ wire! {
         number: limit.number().map(|number| number.to_string()),
     };
 }
+
+/// The schema of a domain type is that of its form in JSON: the derive sees the former through [`WireOf`].
+macro_rules! schema {
+    ($($type:ty),+) => {
+        $(
+            impl utoipa::PartialSchema for $type {
+                fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                    <WireOf<$type> as utoipa::PartialSchema>::schema()
+                }
+            }
+
+            impl ToSchema for $type {
+                fn name() -> std::borrow::Cow<'static, str> {
+                    <WireOf<$type> as ToSchema>::name()
+                }
+            }
+        )+
+    };
+}
+
+schema!(Text, Address, Names, Usd, Quantity, Tier, Answer, Limit);
 
 /// The unit that a key names in its own name.
 fn unit_of(key: &str) -> Option<&'static str> {
