@@ -1,5 +1,7 @@
 //! Tests that need more than one module.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod api;
 mod data;
 mod exposure;

@@ -7,7 +7,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::calculator::{Backstop, Exposed};
-use crate::catalog::claim::{Address, Answer, Claim, Dispute, Evidence, Limit, Names, Text, Tier};
+use crate::catalog::claim::{
+    Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Text, Tier,
+};
 use crate::catalog::plan::Plan;
 use crate::catalog::price::Price;
 use crate::catalog::provider::{Provider, Variant};
@@ -191,7 +193,7 @@ fn rivals(dispute: Option<&Dispute>) -> Vec<RivalView> {
                 source: references(&rival.evidence).into_iter().next(),
                 as_of: rival.evidence.as_of.to_string(),
                 by: rival.evidence.by.word(),
-                confidence: rival.evidence.confidence.map(|confidence| confidence.word()),
+                confidence: rival.evidence.confidence.map(Confidence::word),
             })
             .collect()
     })
@@ -216,7 +218,7 @@ fn claim<T: Wire>(key: &str, claim: &Claim<T>) -> ClaimView<T::Json> {
         sources,
         as_of: evidence.map(|evidence| evidence.as_of.to_string()),
         by: evidence.map(|evidence| evidence.by.word()),
-        confidence: evidence.and_then(|evidence| evidence.confidence).map(|word| word.word()),
+        confidence: evidence.and_then(|evidence| evidence.confidence).map(Confidence::word),
         note: evidence.and_then(|evidence| evidence.note.clone()),
         claims: rivals(claim.dispute.as_ref()),
         ruling: ruling(claim.dispute.as_ref()),
@@ -389,7 +391,7 @@ impl PriceView {
             beginning: price.beginning.word(),
             source: references(&price.evidence).into_iter().next(),
             as_of: price.evidence.as_of.to_string(),
-            confidence: price.evidence.confidence.map(|word| word.word()),
+            confidence: price.evidence.confidence.map(Confidence::word),
             note: price.evidence.note.clone(),
             state: if dispute.is_some() { "disputed" } else { "known" },
             claims: rivals(dispute),

@@ -361,13 +361,11 @@ impl<'a> FileReader<'a> {
 
     fn table(&mut self, table: &mut Table<'a>, key: &str) -> Option<Table<'a>> {
         let value = table.take(key)?;
-        match value.get_ref().as_table() {
-            Some(inner) => Some(Table::new(table.key(key), value.span().start, inner)),
-            None => {
-                self.problem(value.span().start, table.key(key), "is not a table");
-                None
-            }
+        if let Some(inner) = value.get_ref().as_table() {
+            return Some(Table::new(table.key(key), value.span().start, inner));
         }
+        self.problem(value.span().start, table.key(key), "is not a table");
+        None
     }
 
     /// A section that may be left out when each of its keys is declared unknown.
@@ -422,7 +420,7 @@ impl<'a> FileReader<'a> {
             Some((_, DeValue::Integer(integer)))
                 if integer.as_str() == SCHEMA_VERSION.to_string() => {}
             Some((offset, _)) => {
-                self.problem(offset, "schema_version", format!("is not {SCHEMA_VERSION}"))
+                self.problem(offset, "schema_version", format!("is not {SCHEMA_VERSION}"));
             }
             None => self.problem(0, "schema_version", "is missing"),
         }
@@ -635,7 +633,7 @@ struct ClaimReader<'r, 'a> {
     inherited: BTreeMap<&'a str, &'a Spanned<DeValue<'a>>>,
 }
 
-impl<'a> ReadClaims for ClaimReader<'_, 'a> {
+impl ReadClaims for ClaimReader<'_, '_> {
     fn claim<T: Value>(&mut self, key: &'static str) -> Claim<T> {
         let path = self.table.key(key);
         let stated = self.table.take(key).or_else(|| self.inherited.get(key).copied());

@@ -29,7 +29,7 @@ impl Shape {
     pub fn label(&self) -> String {
         let mut label = format!("{} vCPU, {} GiB memory", self.vcpu, self.memory_gib);
         if !self.disk_gib.is_zero() {
-            label.push_str(&format!(", {} GiB disk", self.disk_gib));
+            label = format!("{label}, {} GiB disk", self.disk_gib);
         }
         label
     }

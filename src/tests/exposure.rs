@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::calculator::{Exposed, Exposure, expose};
+use crate::calculator::{Backstop, Exposed, Exposure, expose};
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::Shape;
 use crate::catalog::word::PriceKind;
@@ -23,12 +23,12 @@ fn exposed(slug: &str, plan: &str, timeout_seconds: u64, attempts: u64) -> Expos
     expose(provider, provider.plan(plan), &ask).unwrap()
 }
 
-fn backstops(exposed: &Exposed) -> Vec<Option<String>> {
-    exposed.backstops.iter().map(|backstop| backstop.cpu_usd.map(|usd| usd.to_string())).collect()
-}
-
-fn some(figure: &str) -> Option<String> {
-    Some(figure.to_owned())
+/// What has been spent when each backstop acts; a dash where that cannot be said.
+fn backstops(exposed: &Exposed) -> Vec<String> {
+    let spent = |backstop: &Backstop| {
+        backstop.cpu_usd.map_or_else(|| "-".to_owned(), |usd| usd.to_string())
+    };
+    exposed.backstops.iter().map(spent).collect()
 }
 
 #[test]
@@ -46,14 +46,14 @@ fn twenty_runaways_that_nothing_stops() {
 fn e2b_stops_them_after_five_minutes_if_nothing_was_sent_and_after_the_longest_session_at_most() {
     let exposed = exposed("e2b", "hobby", 90, 3);
     assert_eq!(exposed.runaways_held, 20);
-    assert_eq!(backstops(&exposed), [some("0.1008"), None, some("1.2096")]);
+    assert_eq!(backstops(&exposed), ["0.1008", "-", "1.2096"]);
 }
 
 #[test]
 fn daytona_holds_ten_of_them_and_stops_only_what_is_idle() {
     let exposed = exposed("daytona", "tier_1", 90, 3);
     assert_eq!(exposed.runaways_held, 10);
-    assert_eq!(backstops(&exposed), [some("4.8384"), some("0.1512"), some("4.8384")]);
+    assert_eq!(backstops(&exposed), ["4.8384", "0.1512", "4.8384"]);
 }
 
 #[test]

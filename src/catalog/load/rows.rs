@@ -1,6 +1,15 @@
 //! The lists of a provider file: variants, prices, plans, scores, measurements, details, history, conflicts.
 
-use super::*;
+use super::{
+    Allowance, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader, Component, DeValue,
+    Detail, Dispute, Fee, FileReader, Isolation, Measured, Measurement, Plan, Preset, Price,
+    PriceKind, Provider, Quantity, Rate, RateUnit, Rival, Scope, Score, ScoreKind, Size, Spanned,
+    Stated, Statistic, Status, Table, Time, Usd, Variant,
+};
+use super::{
+    Api, Compliance, Concurrency, Credit, Deploy, Egress, Identity, Lifecycle, Placement, Sla,
+    Start,
+};
 
 /// What a second of something can cost, US dollars: outside of it a price is a slip of the pen.
 /// The dearest real vCPU is some 0.00005 a second, the dearest session some 0.002.
