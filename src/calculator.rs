@@ -58,34 +58,15 @@ impl Exposure {
     }
 }
 
-/// Which of the three things stops a sandbox that its caller forgot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BackstopKind {
-    /// The platform's own limit if the caller sends none.
-    NothingSent,
-    /// The stop after a while without outside activity.
-    IdleStop,
-    /// The longest session of the plan.
-    LongestSession,
-}
-
-impl BackstopKind {
-    /// The name in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::NothingSent => "nothing_sent",
-            Self::IdleStop => "idle_stop",
-            Self::LongestSession => "longest_session",
-        }
-    }
-
-    /// The name on pages.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::NothingSent => "if you send nothing",
-            Self::IdleStop => "idle stop",
-            Self::LongestSession => "longest session of the plan",
-        }
+words! {
+    /// Which of the three things stops a sandbox that its caller forgot.
+    BackstopKind {
+        /// The platform's own limit if the caller sends none.
+        NothingSent = "nothing_sent", "if you send nothing";
+        /// The stop after a while without outside activity.
+        IdleStop = "idle_stop", "idle stop";
+        /// The longest session of the plan.
+        LongestSession = "longest_session", "longest session of the plan";
     }
 }
 

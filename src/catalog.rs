@@ -1,5 +1,9 @@
 //! The catalog: every provider in its fixed order, and how one is found.
 
+// First, since the others declare their vocabularies by its macro.
+#[macro_use]
+pub mod word;
+
 pub mod claim;
 #[cfg(feature = "ssr")]
 pub mod load;
@@ -12,7 +16,6 @@ pub mod score;
 pub mod shape;
 #[cfg(feature = "ssr")]
 pub mod store;
-pub mod word;
 
 pub use provider::{Provider, ProviderSlug};
 

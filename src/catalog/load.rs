@@ -375,24 +375,6 @@ impl<'a> FileReader<'a> {
         self.table(table, key).unwrap_or(Table { path, offset, entries: BTreeMap::new() })
     }
 
-    fn day(&self, text: &str) -> Result<Date, String> {
-        match Seen::parse(text) {
-            Ok(Seen::Day(day)) if day <= self.today => Ok(day),
-            Ok(Seen::Day(_)) => Err(format!("lies in the future; today is {}", self.today)),
-            _ => Err("is not a day: write 2026-10-09".to_owned()),
-        }
-    }
-
-    fn seen(&self, text: &str) -> Result<Seen, String> {
-        let seen = Seen::parse(text)?;
-        match seen.first_day() {
-            Some(day) if day > self.today => {
-                Err(format!("lies in the future; today is {}", self.today))
-            }
-            _ => Ok(seen),
-        }
-    }
-
     fn provider(&mut self) -> Option<Provider> {
         let file = self.file;
         let (document, errors) = DeTable::parse_recoverable(&file.text);
@@ -441,8 +423,8 @@ impl<'a> FileReader<'a> {
         let status = self.required(&mut root, "status", Status::parse);
         let kind = self.required(&mut root, "kind", Kind::parse);
         let summary = self.required_text(&mut root, "summary").map(str::to_owned);
-        let today = FileReader::new(self.file, self.today);
-        let checked_on = self.required(&mut root, "checked_on", |text| today.day(text));
+        let today = self.today;
+        let checked_on = self.required(&mut root, "checked_on", |text| day(text, today));
         self.read_sources(&mut root);
         for (key, not_applicable) in [("unknown", false), ("not_applicable", true)] {
             for (name, offset) in self.texts(&mut root, key) {
@@ -543,10 +525,10 @@ impl<'a> FileReader<'a> {
         let ids: Vec<&str> = table.entries.keys().copied().collect();
         for id in ids {
             let Some(mut entry) = self.table(&mut table, id) else { continue };
-            let dates = FileReader::new(self.file, self.today);
+            let today = self.today;
             let url = self.parsed(&mut entry, "url", Address::parse_text).map(|address| address.0);
             let title = self.text(&mut entry, "title").map(str::to_owned);
-            let seen_on = self.required(&mut entry, "seen_on", |text| dates.seen(text));
+            let seen_on = self.required(&mut entry, "seen_on", |text| seen(text, today));
             let by = self.required(&mut entry, "by", By::parse);
             let note = self.text(&mut entry, "note").map(str::to_owned);
             if url.is_none() && title.is_none() {
@@ -574,8 +556,8 @@ impl<'a> FileReader<'a> {
                 ),
             }
         }
-        let dates = FileReader::new(self.file, self.today);
-        let as_of = self.parsed(table, "as_of", |text| dates.seen(text));
+        let today = self.today;
+        let as_of = self.parsed(table, "as_of", |text| seen(text, today));
         let by = self.parsed(table, "by", By::parse);
         let confidence = self.parsed(table, "confidence", Confidence::parse);
         let note = self.text(table, "note").map(str::to_owned);
@@ -618,6 +600,30 @@ impl<'a> FileReader<'a> {
         let table = reader.table;
         self.close(&table, &keys.join(", "));
         section
+    }
+}
+
+/// Reads a day that is not in the future.
+fn day(text: &str, today: Date) -> Result<Date, String> {
+    match Seen::parse(text) {
+        Ok(Seen::Day(day)) if day > today => Err(in_the_future(today)),
+        Ok(Seen::Day(day)) => Ok(day),
+        Ok(Seen::Month { .. } | Seen::Undated) | Err(_) => {
+            Err("is not a day: write 2026-10-09".to_owned())
+        }
+    }
+}
+
+fn in_the_future(today: Date) -> String {
+    format!("lies in the future; today is {today}")
+}
+
+/// Reads a day, a month or `undated`; what lies in the future is refused.
+fn seen(text: &str, today: Date) -> Result<Seen, String> {
+    let seen = Seen::parse(text)?;
+    match seen.first_day() {
+        Some(day) if day > today => Err(in_the_future(today)),
+        _ => Ok(seen),
     }
 }
 

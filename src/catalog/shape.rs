@@ -36,9 +36,6 @@ impl Shape {
 
     /// The size that a plain create call gives; `None` where a part of it is unknown.
     pub fn default_of(variant: &Variant) -> Option<Self> {
-        let gib = |claim: &Claim<u64>| {
-            claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB))
-        };
         Some(Self {
             vcpu: *variant.size.default_vcpu.value()?,
             memory_gib: gib(&variant.size.default_memory_mib)?,
@@ -64,25 +61,15 @@ pub struct Ask<'a> {
     pub plan: Option<&'a str>,
 }
 
-/// How firm a figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exactness {
-    /// The figure, under published rules.
-    Exact,
-    /// It rests on something that is disputed, assumed or up to the code.
-    Depends,
-    /// No figure can be given.
-    Unpriced,
-}
-
-impl Exactness {
-    /// The name in JSON.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Depends => "depends",
-            Self::Unpriced => "unpriced",
-        }
+words! {
+    /// How firm a figure is.
+    Exactness {
+        /// The figure, under published rules.
+        Exact = "exact", "exact";
+        /// It rests on something that is disputed, assumed or up to the code.
+        Depends = "depends", "depends";
+        /// No figure can be given.
+        Unpriced = "unpriced", "unpriced";
     }
 }
 
@@ -181,10 +168,13 @@ pub fn price(provider: &Provider, variant: &Variant, ask: &Ask<'_>) -> Estimate 
     })
 }
 
+/// A size that the file gives in MiB.
+fn gib(claim: &Claim<u64>) -> Option<Quantity> {
+    claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB))
+}
+
 /// Why a size is not sold, where it is larger than the largest known one.
 fn not_sold(variant: &Variant, shape: Shape) -> Option<String> {
-    let gib =
-        |claim: &Claim<u64>| claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB));
     let over = |asked: Quantity, most: Option<Quantity>, unit: &str| {
         most.filter(|most| asked > *most)
             .map(|most| format!("{} has at most {most} {unit} for each sandbox", variant.name))
@@ -368,7 +358,10 @@ impl<'a> Sum<'a> {
             let larger = allowance.by_plan.iter().find(|(_, most)| quantity <= *most);
             return match larger {
                 Some((plan, _)) => {
-                    self.because.push(format!("{quantity} GiB of disk needs the plan {plan}"));
+                    self.because.push(format!(
+                        "{quantity} GiB of {} needs the plan {plan}",
+                        row.component.label()
+                    ));
                     Ok(Quantity::ZERO)
                 }
                 None => Err(Gap::Unpriced(format!(

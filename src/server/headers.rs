@@ -28,7 +28,7 @@ pub async fn security(request: Request, next: Next) -> Response {
     response
 }
 
-/// A weak `ETag` from build, revision and day: it is known before anything is rendered, so a 304 costs nothing.
+/// A weak `ETag` from build, revision and day: whatever else an answer depends on is in its address.
 fn entity_tag(state: &AppState) -> String {
     format!("W/\"{}-{}-{}\"", env!("CARGO_PKG_VERSION"), state.revision.name(), today())
 }

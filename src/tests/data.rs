@@ -185,3 +185,35 @@ fn two_providers_cannot_have_one_position() {
     let problems = load(&files, today()).unwrap_err();
     assert!(problems.iter().any(|problem| problem.key == "position"), "{problems:?}");
 }
+
+/// The E2B file with a newer list price, and a newer routed price where one is given.
+fn with_newer_prices(list: &str, routed: Option<&str>) -> Vec<String> {
+    let file = embedded_files().into_iter().find(|file| file.slug == "e2b").unwrap();
+    let row = |id: &str, kind: &str, usd: &str| {
+        format!(
+            "\n[[price]]\nid = \"{id}\"\nkind = \"{kind}\"\ncomponent = \"vcpu\"\nbasis = \"allocated\"\n\
+             usd = \"{usd}\"\nper = \"vcpu_second\"\nsince = \"2026-12-01\"\nbeginning = \"took_effect\"\n\
+             source = \"thud\"\n"
+        )
+    };
+    let routed = routed.map_or_else(String::new, |usd| row("routed_vcpu_2", "routed", usd));
+    let text = format!("{}{}{routed}", file.text, row("vcpu_2", "list", list));
+    let december = Date::new(2026, 12, 2).unwrap();
+    match load(&[CatalogFile { slug: file.slug, text }], december) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[test]
+fn a_list_price_cannot_change_without_its_routed_price() {
+    assert_eq!(with_newer_prices("0.000015", Some("0.000018")), Vec::<String>::new());
+    for problems in
+        [with_newer_prices("0.000015", None), with_newer_prices("0.000015", Some("0.0000168"))]
+    {
+        assert!(
+            problems.iter().any(|line| line.contains("is not the list price and 20 %")),
+            "{problems:?}"
+        );
+    }
+}

@@ -4,7 +4,7 @@ use super::{
     Allowance, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader, Component, DeValue,
     Detail, Dispute, Fee, FileReader, Isolation, Measured, Measurement, Plan, Preset, Price,
     PriceKind, Provider, Quantity, Rate, RateUnit, Rival, Scope, Score, ScoreKind, Size, Spanned,
-    Stated, Statistic, Status, Table, Time, Usd, Variant,
+    Stated, Statistic, Status, Table, Time, Usd, Variant, day,
 };
 use super::{
     Api, Compliance, Concurrency, Credit, Deploy, Egress, Identity, Lifecycle, Placement, Sla,
@@ -196,8 +196,8 @@ impl<'a> FileReader<'a> {
         });
         let step_seconds = self.quantity(table, "step_seconds");
         let minimum_seconds = self.quantity(table, "minimum_seconds");
-        let dates = FileReader::new(self.file, self.today);
-        let since = self.required(table, "since", |text| dates.day(text));
+        let today = self.today;
+        let since = self.required(table, "since", |text| day(text, today));
         let beginning = self.required(table, "beginning", Beginning::parse);
         let corrects = self.text(table, "corrects").map(str::to_owned);
         let evidence = self.required_evidence(table);
@@ -298,8 +298,8 @@ impl<'a> FileReader<'a> {
         let mut table = self.table(root, "fee")?;
         let offset = table.offset;
         let percent = self.quantity(&mut table, "percent");
-        let dates = FileReader::new(self.file, self.today);
-        let since = self.required(&mut table, "since", |text| dates.day(text));
+        let today = self.today;
+        let since = self.required(&mut table, "since", |text| day(text, today));
         let evidence = self.required_evidence(&mut table);
         self.close(&table, "percent, since, source, as_of, by, confidence, note");
         if percent
@@ -327,32 +327,32 @@ impl<'a> FileReader<'a> {
             return;
         };
         for price in &routed {
-            let list = provider.prices.iter().rev().find(|list| {
-                list.kind == PriceKind::List
-                    && list.component == price.component
-                    && list.variants == price.variants
-                    && list.since <= price.since
-            });
-            let expected = list.map(|list| fee.on_top_of(list.rate.per_second()));
-            if expected != Some(Ok(price.rate.per_second())) {
-                self.problem(
-                    0,
-                    format!("price.{}", price.id),
-                    format!(
-                        "is {} a second, which is not the list price and {} %",
-                        price.rate.per_second(),
-                        fee.percent
-                    ),
-                );
-            }
+            let list =
+                provider.prices_on(PriceKind::List, price.since).find(|list| pairs(list, price));
+            self.check_pair(fee, list, price);
         }
         for list in provider.prices_on(PriceKind::List, self.today) {
-            let covered = routed
-                .iter()
-                .any(|price| price.component == list.component && price.variants == list.variants);
-            if !covered {
-                self.problem(0, format!("price.{}", list.id), "has no routed price beside it");
+            match provider.prices_on(PriceKind::Routed, self.today).find(|price| pairs(list, price))
+            {
+                // A list price that changed alone leaves a routed price that is no longer list and fee.
+                Some(price) if list.since > price.since => self.check_pair(fee, Some(list), price),
+                Some(_) => {}
+                None => {
+                    self.problem(0, format!("price.{}", list.id), "has no routed price beside it");
+                }
             }
+        }
+    }
+
+    /// A routed price is the list price and the fee, to the digit.
+    fn check_pair(&mut self, fee: &Fee, list: Option<&Price>, routed: &Price) {
+        let second = routed.rate.per_second();
+        if list.map(|list| fee.on_top_of(list.rate.per_second())) != Some(Ok(second)) {
+            self.problem(
+                0,
+                format!("price.{}", routed.id),
+                format!("is {second} a second, which is not the list price and {} %", fee.percent),
+            );
         }
     }
 
@@ -533,8 +533,8 @@ impl<'a> FileReader<'a> {
             let offset = table.offset;
             let key = self.required_text(&mut table, "key").map(str::to_owned);
             let value = self.required_text(&mut table, "value").map(str::to_owned);
-            let dates = FileReader::new(self.file, self.today);
-            let since = self.parsed(&mut table, "since", |text| dates.day(text));
+            let today = self.today;
+            let since = self.parsed(&mut table, "since", |text| day(text, today));
             let evidence = self.required_evidence(&mut table);
             self.close(&table, "key, value, since, source, as_of, by, confidence, note");
             let (Some(key), Some(value), Some(evidence)) = (key, value, evidence) else { continue };
@@ -583,6 +583,11 @@ impl<'a> FileReader<'a> {
         }
         conflicts
     }
+}
+
+/// Whether a list and a routed row are two prices of one thing.
+fn pairs(list: &Price, routed: &Price) -> bool {
+    list.component == routed.component && list.variants == routed.variants
 }
 
 /// Values of a section by key, for a variant that is like another.
