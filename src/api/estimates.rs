@@ -188,7 +188,7 @@ fn named_plans<'a>(
     let wrong = |message: String| {
         Problem::bad_request(vec![FieldError { field: "plan".to_owned(), message }])
     };
-    let mut plans = Vec::new();
+    let mut plans: Vec<(&str, &Plan)> = Vec::new();
     for pair in text.split(',').filter(|pair| !pair.is_empty()) {
         let (slug, id) = pair
             .split_once(':')
@@ -201,6 +201,9 @@ fn named_plans<'a>(
             let ids: Vec<&str> = provider.plans.iter().map(|plan| plan.id.as_str()).collect();
             wrong(format!("names no plan of {slug}; allowed: {}", ids.join(", ")))
         })?;
+        if plans.iter().any(|(named, _)| *named == slug) {
+            return Err(wrong(format!("names two plans of {slug}; one is allowed")));
+        }
         plans.push((slug, plan));
     }
     Ok(plans)

@@ -1,6 +1,7 @@
 //! `/api/v1/providers` and what stands below it.
 
 use axum::Json;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 
 use super::problem::Problem;
@@ -42,12 +43,12 @@ pub async fn list_providers(
 ))]
 pub async fn find_provider(
     State(state): State<AppState>,
-    Path(slug): Path<String>,
+    slug: Result<Path<String>, PathRejection>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Envelope<ProviderView>>, Problem> {
     Query::new(raw.as_deref(), &[]).finish()?;
     let today = today();
-    let provider = found(&state, &slug)?;
+    let provider = found(&state, slug)?;
     Ok(envelope(&state.revision, today, 1, ProviderView::new(provider, today)))
 }
 
@@ -62,13 +63,13 @@ pub async fn find_provider(
 ))]
 pub async fn list_prices(
     State(state): State<AppState>,
-    Path(slug): Path<String>,
+    slug: Result<Path<String>, PathRejection>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Envelope<Vec<PriceView>>>, Problem> {
     let mut query = Query::new(raw.as_deref(), &["price"]);
     let kind: Option<PriceKind> = query.price_kind();
     query.finish()?;
-    let provider = found(&state, &slug)?;
+    let provider = found(&state, slug)?;
     let rows: Vec<PriceView> = provider
         .prices
         .iter()
@@ -78,6 +79,12 @@ pub async fn list_prices(
     Ok(envelope(&state.revision, today(), rows.len(), rows))
 }
 
-fn found<'a>(state: &'a AppState, slug: &str) -> Result<&'a Provider, Problem> {
-    state.catalog.find(slug).ok_or_else(|| Problem::not_found(unknown_slug(&state.catalog, slug)))
+/// The provider that a path names. A slug that is no text names none, like any other that is not there.
+fn found(
+    state: &AppState,
+    slug: Result<Path<String>, PathRejection>,
+) -> Result<&Provider, Problem> {
+    let Path(slug) =
+        slug.map_err(|_| Problem::not_found("the path names a provider that is not UTF-8 text"))?;
+    state.catalog.find(&slug).ok_or_else(|| Problem::not_found(unknown_slug(&state.catalog, &slug)))
 }

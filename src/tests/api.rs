@@ -142,6 +142,7 @@ async fn bad_and_absurd_input_is_answered_with_field_and_range() {
         ("exposure?attempts=0", "attempts"),
         ("exposure?plan=e2b", "plan"),
         ("exposure?plan=e2b:gold", "plan"),
+        ("exposure?plan=e2b:hobby,e2b:pro", "plan"),
         ("providers?limit=0", "limit"),
         ("providers/e2b?x=1", "x"),
     ] {
@@ -171,7 +172,14 @@ async fn the_largest_allowed_question_does_not_overflow() {
 #[tokio::test]
 async fn unknown_paths_and_slugs_are_problems_too() {
     let app = TestApp::new().await;
-    for path in ["/api", "/api/v2", "/api/v1/nothing/here", "/api/v1/providers/daytom"] {
+    for path in [
+        "/api",
+        "/api/v2",
+        "/api/v1/nothing/here",
+        "/api/v1/providers/daytom",
+        "/api/v1/providers/%FF",
+        "/api/v1/providers/%FF/prices",
+    ] {
         let answer = app.get(path).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
         assert_eq!(answer.headers[header::CONTENT_TYPE], "application/problem+json", "{path}");
