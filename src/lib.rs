@@ -28,3 +28,10 @@ pub mod server;
 
 #[cfg(all(test, feature = "ssr"))]
 mod tests;
+
+/// Wakes the islands of a page. The page's own script calls it once the browser half is there.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    leptos::mount::hydrate_islands();
+}

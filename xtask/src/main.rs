@@ -1,90 +1,167 @@
-//! The project's own commands: `cargo xtask serve` and `cargo xtask test`.
-//!
-//! Not here: anything that the site does. This is only how it is built, started and checked.
+//! The project's own commands: what a person or CI says after `cargo xtask`. Each command has its file;
+//! this one only reads the command line.
+#![expect(clippy::print_stdout, reason = "a command line program speaks by printing")]
 
-use std::process::{Command, ExitCode};
-use std::time::Instant;
+mod assets;
+mod bench;
+mod browser_half;
+mod build;
+mod children;
+mod packages;
+mod progress;
+mod project;
+mod serve;
+mod server;
+mod test;
+mod toolchain;
 
-/// One check of `cargo xtask test`: its name and the cargo arguments that run it.
-struct Step {
-    name: &'static str,
-    arguments: &'static [&'static str],
-}
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::process::ExitCode;
 
-/// Everything that CI runs, in order.
-const STEPS: &[Step] = &[
-    Step { name: "format", arguments: &["fmt", "--all", "--check"] },
-    Step {
-        name: "clippy, server half",
-        arguments: &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"],
-    },
-    Step {
-        name: "clippy, browser half",
-        // The browser half type-checks on the host: no wasm target is needed to find its mistakes.
-        arguments: &[
-            "clippy",
-            "--lib",
-            "--no-default-features",
-            "--features",
-            "hydrate",
-            "--",
-            "--deny",
-            "warnings",
-        ],
-    },
-    Step { name: "tests", arguments: &["test", "--workspace"] },
-];
+use anyhow::{Context, Result, bail};
+use lexopt::prelude::{Long, Short, Value, ValueExt};
 
-const USAGE: &str = "usage: cargo xtask <command>
+use crate::project::Project;
 
-  serve    builds the site and starts it on http://127.0.0.1:3000 (THUD_ADDR changes the address)
-  test     runs everything that CI runs";
+const USAGE: &str = "\
+cargo xtask serve [--port N | --addr IP:PORT]   builds what is missing, then serves the site
+cargo xtask test [--list | --only STEP]         everything that CI runs
+cargo xtask build                               release build of both halves, with sizes against the budgets
+cargo xtask bench                               Thud and nginx side by side, as ratios";
+
+/// The exit code that shells expect of a program ended by Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["serve"] => serve(),
-        ["test"] => test(),
-        _ => {
-            eprintln!("{USAGE}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-}
-
-/// Whether a command ran and succeeded.
-fn succeeds(command: &mut Command) -> bool {
-    match command.status() {
-        Ok(status) => status.success(),
+    let outcome = read_command(std::env::args_os().skip(1)).and_then(run);
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) if children::interrupted() => ExitCode::from(INTERRUPTED),
         Err(error) => {
-            eprintln!("xtask: {} cannot be started: {error}", command.get_program().display());
-            false
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }
 
-fn serve() -> ExitCode {
-    eprintln!("xtask: building and starting the site; a first build takes some minutes");
-    if succeeds(cargo().args(["run", "--package", "thud", "--", "serve"])) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+/// What was asked for.
+#[derive(Debug, PartialEq)]
+enum Command {
+    Help,
+    Serve(SocketAddr),
+    Build,
+    Test(test::Selection),
+    Bench,
+}
+
+fn run(command: Command) -> Result<()> {
+    children::end_on_signal()?;
+    match command {
+        Command::Help => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        Command::Serve(address) => serve::run(&Project::find()?, address),
+        Command::Build => build::run(&Project::find()?),
+        Command::Test(selection) => test::run(&Project::find()?, &selection),
+        Command::Bench => bench::run(&Project::find()?),
     }
 }
 
-fn test() -> ExitCode {
-    for step in STEPS {
-        eprintln!("xtask: {} …", step.name);
-        let begun = Instant::now();
-        if !succeeds(cargo().args(step.arguments)) {
-            eprintln!("xtask: {} failed: cargo {}", step.name, step.arguments.join(" "));
-            return ExitCode::FAILURE;
-        }
-        eprintln!("xtask: {} passed in {} s", step.name, begun.elapsed().as_secs());
+fn read_command(arguments: impl Iterator<Item = OsString>) -> Result<Command> {
+    let mut parser = lexopt::Parser::from_args(arguments);
+    let name = match parser.next()? {
+        None | Some(Long("help") | Short('h')) => return Ok(Command::Help),
+        Some(Value(name)) => name.string()?,
+        Some(other) => return Err(other.unexpected().into()),
+    };
+    match name.as_str() {
+        "help" => end(parser, Command::Help),
+        "serve" => read_serve(parser),
+        "build" => end(parser, Command::Build),
+        "test" => read_test(parser),
+        "bench" => end(parser, Command::Bench),
+        other => bail!("there is no command {other:?}; there are:\n{USAGE}"),
     }
-    ExitCode::SUCCESS
+}
+
+fn read_serve(mut parser: lexopt::Parser) -> Result<Command> {
+    let mut address = serve::default_address()?;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("port") | Short('p') => {
+                address.set_port(parser.value()?.parse().context("--port")?);
+            }
+            Long("addr") => {
+                address = parser.value()?.parse().context("--addr wants IP:PORT")?;
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(Command::Serve(address))
+}
+
+fn read_test(mut parser: lexopt::Parser) -> Result<Command> {
+    let mut selection = test::Selection::All;
+    while let Some(argument) = parser.next()? {
+        selection = match argument {
+            Long("list") => test::Selection::List,
+            Long("only") => test::Selection::Only(parser.value()?.string()?),
+            other => return Err(other.unexpected().into()),
+        };
+    }
+    Ok(Command::Test(selection))
+}
+
+/// Refuses whatever follows a command that takes no options.
+fn end(mut parser: lexopt::Parser, command: Command) -> Result<Command> {
+    match parser.next()? {
+        None => Ok(command),
+        Some(argument) => Err(argument.unexpected().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Command> {
+        read_command(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn a_port_is_taken_from_the_command_line() {
+        let Ok(Command::Serve(address)) = read("serve --port 4100") else {
+            panic!("not a serve command");
+        };
+        assert_eq!(address.port(), 4100);
+    }
+
+    #[test]
+    fn an_address_is_taken_from_the_command_line() {
+        let Ok(Command::Serve(address)) = read("serve --addr [::1]:80") else {
+            panic!("not a serve command");
+        };
+        assert_eq!(address.to_string(), "[::1]:80");
+    }
+
+    #[test]
+    fn a_port_that_is_none_is_refused() {
+        assert!(read("serve --port 70000").is_err());
+        assert!(read("serve --port x").is_err());
+        assert!(read("serve --port").is_err());
+    }
+
+    #[test]
+    fn one_step_can_be_chosen() {
+        let chosen = test::Selection::Only("format".to_owned());
+        assert_eq!(read("test --only format").ok(), Some(Command::Test(chosen)));
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(read("brew").is_err());
+        assert!(read("build --fast").is_err());
+    }
 }

@@ -1,0 +1,57 @@
+//! `cargo xtask build`: both halves and the stylesheet, for release or quickly. What each half is made of lies
+//! in `browser_half.rs` and `assets.rs`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::children::run as run_child;
+use crate::progress::step;
+use crate::project::Project;
+use crate::toolchain::{self, Toolchain};
+use crate::{assets, browser_half};
+
+/// How much time a build may take for a smaller and faster result.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Effort {
+    /// For a look at the site: little optimised, nothing compressed.
+    Quick,
+    /// For visitors.
+    Release,
+}
+
+/// Builds all for release and prints the sizes against the budgets.
+pub fn run(project: &Project) -> Result<()> {
+    let toolchain = toolchain::for_both_halves(project)?;
+    site(project, &toolchain, Effort::Release)?;
+    let program = server(project, &toolchain, Effort::Release)?;
+    println!(
+        "\nThe server is {}, its files are in {}",
+        program.display(),
+        project.site().display()
+    );
+    assets::check_budgets(&project.site())
+}
+
+/// Builds the server and gives the program's path.
+pub fn server(project: &Project, toolchain: &Toolchain, effort: Effort) -> Result<PathBuf> {
+    step("Building the server");
+    let mut cargo = toolchain.cargo(project);
+    cargo.args(["build", "--package", "thud", "--bin", "thud"]);
+    let folder = match effort {
+        Effort::Quick => "debug",
+        Effort::Release => {
+            cargo.arg("--release");
+            "release"
+        }
+    };
+    run_child(&mut cargo, "building the server")?;
+    Ok(toolchain.target.join(folder).join("thud"))
+}
+
+/// Builds the browser half and the stylesheet and lays all that the server serves from files.
+pub fn site(project: &Project, toolchain: &Toolchain, effort: Effort) -> Result<()> {
+    let browser_half = browser_half::build(project, toolchain, effort)?;
+    step("Laying the site's files");
+    assets::lay(project, &browser_half, effort)
+}

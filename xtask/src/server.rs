@@ -1,0 +1,73 @@
+//! A site of our own for tests and benchmarks: the built server on a free port of this machine, with a data
+//! folder that vanishes afterwards.
+
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+use crate::children::Running;
+use crate::project::Project;
+
+/// How long a server may take until it listens.
+const START_LIMIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(50);
+
+/// A running server; dropping it ends it and removes its data.
+pub struct Server {
+    // Before the data: fields are dropped in this order.
+    _running: Running,
+    _data: TempDir,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Server {
+    /// Starts the program and waits until it listens.
+    pub fn start(project: &Project, program: &Path) -> Result<Self> {
+        let address = free_address()?;
+        let data = tempfile::tempdir()?;
+        let log = project.target.join("server.log");
+        let output = File::create(&log)?;
+        let mut command = Command::new(program);
+        command
+            .arg("serve")
+            .env("THUD_ADDR", address.to_string())
+            .env("THUD_SITE_ROOT", project.site())
+            .env("THUD_DATA_DIR", data.path())
+            .stdout(output.try_clone()?)
+            .stderr(output);
+        let mut running = Running::start(&mut command)?;
+        wait_until_listening(&mut running, address, &log)?;
+        Ok(Self { _running: running, _data: data, address })
+    }
+}
+
+/// Waits until something accepts connections, as long as the program lives.
+pub fn wait_until_listening(running: &mut Running, address: SocketAddr, log: &Path) -> Result<()> {
+    let started = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        if let Some(status) = running.wait_for(Duration::ZERO)? {
+            bail!(
+                "the server ended ({status}) before it listened; its words are in {}",
+                log.display()
+            );
+        }
+        if started.elapsed() > START_LIMIT {
+            bail!("the server does not listen after {} seconds", START_LIMIT.as_secs());
+        }
+        sleep(POLL);
+    }
+    Ok(())
+}
+
+/// A port that was free a moment ago: servers here want to be told one.
+pub fn free_address() -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
+    Ok(listener.local_addr()?)
+}
