@@ -3,7 +3,6 @@
 pub mod estimates;
 pub mod problem;
 pub mod providers;
-pub mod query;
 pub mod views;
 
 use axum::Json;
@@ -13,15 +12,11 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::catalog::Catalog;
 use crate::catalog::store::Revision;
 use crate::state::AppState;
 use jiff::civil::Date;
 use problem::Problem;
 use views::{DATA_LICENCE, Envelope};
-
-/// How like a slug must be to another one to be suggested, from 0 to 1.
-const SUGGESTED_FROM: f64 = 0.6;
 
 /// Everything that the OpenAPI document says besides the paths.
 #[derive(OpenApi)]
@@ -67,20 +62,4 @@ fn envelope<T>(revision: &Revision, as_of: Date, total: usize, result: T) -> Jso
         total,
         result,
     })
-}
-
-/// What to say of a slug that is not there, with the one that was perhaps meant.
-pub fn unknown_slug(catalog: &Catalog, slug: &str) -> String {
-    let short = query::shortened(slug);
-    let nearest = catalog
-        .providers()
-        .iter()
-        .map(|provider| provider.slug.as_str())
-        .map(|known| (strsim::jaro_winkler(known, &short), known))
-        .filter(|(likeness, _)| *likeness >= SUGGESTED_FROM)
-        .max_by(|left, right| left.0.total_cmp(&right.0));
-    match nearest {
-        Some((_, known)) => format!("there is no provider {short}; did you mean {known}?"),
-        None => format!("there is no provider {short}; /api/v1/providers lists all"),
-    }
 }

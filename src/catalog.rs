@@ -4,6 +4,7 @@
 #[macro_use]
 pub mod word;
 
+pub mod card;
 pub mod claim;
 #[cfg(feature = "ssr")]
 pub mod load;

@@ -21,6 +21,9 @@ pub mod database;
 pub mod state;
 
 #[cfg(feature = "ssr")]
+pub mod query;
+
+#[cfg(feature = "ssr")]
 pub mod api;
 
 #[cfg(feature = "ssr")]

@@ -6,14 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What is wrong with one parameter, and what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct FieldError {
-    /// The parameter.
-    pub field: String,
-    /// What is wrong, with the range or the words that are allowed.
-    pub message: String,
-}
+use crate::query::{FieldError, Query};
 
 /// An error that a program can branch on by its `type`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -32,6 +25,12 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Nothing if all of a query was right, else 400 with everything that was wrong.
+    pub fn of(query: Query) -> Result<(), Self> {
+        let errors = query.errors();
+        if errors.is_empty() { Ok(()) } else { Err(Self::bad_request(errors)) }
+    }
+
     /// 400: parameters that are unknown or out of range.
     pub fn bad_request(errors: Vec<FieldError>) -> Self {
         let detail = errors

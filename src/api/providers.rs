@@ -4,12 +4,12 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 
+use super::envelope;
 use super::problem::Problem;
-use super::query::Query;
 use super::views::{Envelope, PriceView, ProviderView};
-use super::{envelope, unknown_slug};
 use crate::catalog::Provider;
 use crate::catalog::word::PriceKind;
+use crate::query::{Query, unknown_slug};
 use crate::state::{AppState, today};
 
 /// The largest `limit`.
@@ -25,7 +25,7 @@ pub async fn list_providers(
 ) -> Result<Json<Envelope<Vec<ProviderView>>>, Problem> {
     let mut query = Query::new(raw.as_deref(), &["limit"]);
     let limit = query.count("limit", LIMIT_MAX, 1, LIMIT_MAX);
-    query.finish()?;
+    Problem::of(query)?;
     let today = today();
     let providers = state.catalog.providers();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -46,7 +46,7 @@ pub async fn find_provider(
     slug: Result<Path<String>, PathRejection>,
     RawQuery(raw): RawQuery,
 ) -> Result<Json<Envelope<ProviderView>>, Problem> {
-    Query::new(raw.as_deref(), &[]).finish()?;
+    Problem::of(Query::new(raw.as_deref(), &[]))?;
     let today = today();
     let provider = found(&state, slug)?;
     Ok(envelope(&state.revision, today, 1, ProviderView::new(provider, today)))
@@ -68,7 +68,7 @@ pub async fn list_prices(
 ) -> Result<Json<Envelope<Vec<PriceView>>>, Problem> {
     let mut query = Query::new(raw.as_deref(), &["price"]);
     let kind: Option<PriceKind> = query.price_kind();
-    query.finish()?;
+    Problem::of(query)?;
     let provider = found(&state, slug)?;
     let rows: Vec<PriceView> = provider
         .prices

@@ -6,7 +6,8 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::calculator::{Backstop, Exposed};
+use crate::calculator::exposure::{Backstop, Exposed};
+use crate::calculator::offer::Offer;
 use crate::catalog::claim::{
     Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Text, Tier,
 };
@@ -876,7 +877,7 @@ pub struct ExposureView {
 
 impl ExposureView {
     /// The figures at a provider.
-    pub fn new(provider: &Provider, kind: PriceKind, exposed: &Exposed) -> Self {
+    pub fn new(offer: &Offer, exposed: &Exposed) -> Self {
         let running =
             |rates: &[Estimate; 3], until: &Estimate, with: Option<Usd>, saved: Option<Usd>| {
                 let [second, hour, day] = rates;
@@ -890,8 +891,8 @@ impl ExposureView {
                 }
             };
         Self {
-            slug: provider.slug.to_string(),
-            price: kind.word(),
+            slug: offer.slug.clone(),
+            price: offer.card.kind.word(),
             plan: exposed.plan.clone(),
             runaways_held: exposed.runaways_held,
             cpu: running(

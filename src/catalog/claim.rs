@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use super::word::{By, Confidence, State, Tier, Verdict};
 use crate::money::{MoneyError, Quantity, Usd};
@@ -395,6 +396,23 @@ impl Limit {
             Self::Custom => "custom",
             Self::NonePublished => "none_published",
         }
+    }
+}
+
+impl Serialize for Limit {
+    /// In one word, as files have it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.collect_str(number),
+            other => serializer.serialize_str(other.kind()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&Raw::Text(&text)).map_err(serde::de::Error::custom)
     }
 }
 

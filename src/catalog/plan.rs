@@ -85,23 +85,3 @@ macro_rules! plan_claims {
     };
 }
 plan_claims!(declare_plan);
-
-impl Plan {
-    /// How many sandboxes of a size run at once: the smaller of the count and what the pool holds.
-    /// `None` where neither is known; then nothing caps them that we know of.
-    pub fn holds(&self, vcpu: Quantity, memory_gib: Quantity, disk_gib: Quantity) -> Option<u64> {
-        let count =
-            self.concurrent_sandboxes.value().and_then(|limit| limit.number()).map(Quantity::whole);
-        let pool =
-            |pool: &Claim<Quantity>, size: Quantity| pool.value().and_then(|pool| pool.holds(size));
-        [
-            count,
-            pool(&self.pool_vcpu, vcpu),
-            pool(&self.pool_memory_gib, memory_gib),
-            pool(&self.pool_disk_gib, disk_gib),
-        ]
-        .into_iter()
-        .flatten()
-        .min()
-    }
-}

@@ -1,13 +1,14 @@
 //! Price rows: what a component costs per unit since a day, under which basis, with what included.
 
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 use super::claim::Evidence;
 use super::word::{Basis, Beginning, Component, PriceKind, Scope};
 use crate::money::{MoneyError, Quantity, Rate, Usd};
 
 /// What is not charged although the component has a price.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
     /// How much, in the unit of the rate without its period.
     pub quantity: Quantity,
@@ -32,7 +33,7 @@ impl Allowance {
 }
 
 /// A fixed size that is sold as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preset {
     /// Processors.
     pub vcpu: Quantity,

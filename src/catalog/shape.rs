@@ -1,20 +1,17 @@
-//! A shape, and a provider's price rows applied to it: exact, depends on something, or unpriced, always with why.
+//! A shape, and a price card applied to it: exact, depends on something, or unpriced, always with why.
 //!
 //! This is the one place where rates meet quantities. Calculators and pages call it and never multiply themselves.
 
-use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, Limit, Stated};
-use super::price::{Allowance, Price};
-use super::provider::{Provider, Variant};
-use super::word::{Basis, Component, PriceKind, Scope};
+use super::card::{CardRow, PriceCard, gib};
+use super::price::Allowance;
+use super::provider::Variant;
+use super::word::{Basis, Component, Scope};
 use crate::money::{MoneyError, Quantity, Rate, Usd};
 
-/// MiB in a GiB.
-const MIB_PER_GIB: u32 = 1_024;
-
 /// The size of a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Processors.
     pub vcpu: Quantity,
@@ -53,12 +50,15 @@ pub struct Ask<'a> {
     pub seconds: Quantity,
     /// Processor time used, per cent of the processors' time; matters only for active CPU.
     pub utilisation_percent: Quantity,
-    /// List or routed.
-    pub kind: PriceKind,
-    /// The day whose prices hold.
-    pub on: Date,
     /// The plan, where one is named.
     pub plan: Option<&'a str>,
+}
+
+impl Ask<'_> {
+    /// A shape for some seconds, fully used, on no plan in particular.
+    pub fn plain(shape: Shape, seconds: Quantity) -> Self {
+        Self { shape, seconds, utilisation_percent: Quantity::from(100), plan: None }
+    }
 }
 
 words! {
@@ -144,23 +144,21 @@ impl Estimate {
     }
 }
 
-/// What a sandbox of a variant costs under the provider's own rules.
-pub fn price(provider: &Provider, variant: &Variant, ask: &Ask<'_>) -> Estimate {
-    if let Some(why) = not_sold(variant, ask.shape) {
+/// What a sandbox costs under the rules of its card.
+pub fn price(card: &PriceCard, ask: &Ask<'_>) -> Estimate {
+    if let Some(why) = not_sold(card, ask.shape) {
         return Estimate::unpriced(why);
     }
-    let rows: Vec<&Price> =
-        provider.prices_on(ask.kind, ask.on).filter(|row| row.is_for(&variant.id)).collect();
-    if rows.is_empty() {
+    if card.rows.is_empty() {
         return Estimate::unpriced(format!(
             "no {} price of {} ({}) is known for {}",
-            ask.kind.label(),
-            provider.name,
-            variant.name,
-            ask.on
+            card.kind.label(),
+            card.provider,
+            card.variant,
+            card.on
         ));
     }
-    Sum::new(provider, variant, ask).of(&rows).unwrap_or_else(|error| {
+    Sum::new(card, ask).of(&card.rows).unwrap_or_else(|error| {
         Estimate::unpriced(match error {
             Gap::Money(error) => format!("the product {error}"),
             Gap::Unpriced(why) => why,
@@ -168,20 +166,15 @@ pub fn price(provider: &Provider, variant: &Variant, ask: &Ask<'_>) -> Estimate 
     })
 }
 
-/// A size that the file gives in MiB.
-fn gib(claim: &Claim<u64>) -> Option<Quantity> {
-    claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB))
-}
-
 /// Why a size is not sold, where it is larger than the largest known one.
-fn not_sold(variant: &Variant, shape: Shape) -> Option<String> {
+fn not_sold(card: &PriceCard, shape: Shape) -> Option<String> {
     let over = |asked: Quantity, most: Option<Quantity>, unit: &str| {
         most.filter(|most| asked > *most)
-            .map(|most| format!("{} has at most {most} {unit} for each sandbox", variant.name))
+            .map(|most| format!("{} has at most {most} {unit} for each sandbox", card.variant))
     };
-    over(shape.vcpu, variant.size.max_vcpu.value().copied(), "vCPU")
-        .or_else(|| over(shape.memory_gib, gib(&variant.size.max_memory_mib), "GiB of memory"))
-        .or_else(|| over(shape.disk_gib, gib(&variant.size.max_disk_mib), "GiB of disk"))
+    over(shape.vcpu, card.vcpu_max, "vCPU")
+        .or_else(|| over(shape.memory_gib, card.memory_gib_max, "GiB of memory"))
+        .or_else(|| over(shape.disk_gib, card.disk_gib_max, "GiB of disk"))
 }
 
 /// Why a sum stops.
@@ -198,8 +191,7 @@ impl From<MoneyError> for Gap {
 
 /// A bill while it is added up.
 struct Sum<'a> {
-    provider: &'a Provider,
-    variant: &'a Variant,
+    card: &'a PriceCard,
     ask: &'a Ask<'a>,
     usd: Usd,
     low: Usd,
@@ -209,10 +201,9 @@ struct Sum<'a> {
 }
 
 impl<'a> Sum<'a> {
-    fn new(provider: &'a Provider, variant: &'a Variant, ask: &'a Ask<'a>) -> Self {
+    fn new(card: &'a PriceCard, ask: &'a Ask<'a>) -> Self {
         Self {
-            provider,
-            variant,
+            card,
             ask,
             usd: Usd::ZERO,
             low: Usd::ZERO,
@@ -222,7 +213,7 @@ impl<'a> Sum<'a> {
         }
     }
 
-    fn of(mut self, rows: &[&Price]) -> Result<Estimate, Gap> {
+    fn of(mut self, rows: &[CardRow]) -> Result<Estimate, Gap> {
         let sandbox = self.sandbox_row(rows)?;
         if let Some(row) = sandbox {
             self.add(row, Quantity::ONE)?;
@@ -243,7 +234,7 @@ impl<'a> Sum<'a> {
                     return Err(Gap::Unpriced(format!(
                         "no price for {} is known at {}",
                         component.label(),
-                        self.provider.name
+                        self.card.provider
                     )));
                 }
             }
@@ -264,9 +255,9 @@ impl<'a> Sum<'a> {
     }
 
     /// The row for a whole sandbox: the smallest preset that holds the shape, or the session.
-    fn sandbox_row<'b>(&self, rows: &[&'b Price]) -> Result<Option<&'b Price>, Gap> {
-        let whole: Vec<&Price> =
-            rows.iter().copied().filter(|row| row.component == Component::Sandbox).collect();
+    fn sandbox_row<'b>(&self, rows: &'b [CardRow]) -> Result<Option<&'b CardRow>, Gap> {
+        let whole: Vec<&CardRow> =
+            rows.iter().filter(|row| row.component == Component::Sandbox).collect();
         if whole.is_empty() {
             return Ok(None);
         }
@@ -283,12 +274,12 @@ impl<'a> Sum<'a> {
             .min_by_key(|row| row.rate.per_second())
             .map(Some)
             .ok_or_else(|| {
-                Gap::Unpriced(format!("{} sells no size that large", self.provider.name))
+                Gap::Unpriced(format!("{} sells no size that large", self.card.provider))
             })
     }
 
     /// Adds one row for a quantity: bundled, included, or multiplied.
-    fn add(&mut self, row: &Price, quantity: Quantity) -> Result<(), Gap> {
+    fn add(&mut self, row: &CardRow, quantity: Quantity) -> Result<(), Gap> {
         let seconds = self.billed_seconds(row);
         if let Some(with) = row.bundled_with {
             self.push(
@@ -343,7 +334,7 @@ impl<'a> Sum<'a> {
     fn charged(
         &mut self,
         allowance: &Allowance,
-        row: &Price,
+        row: &CardRow,
         quantity: Quantity,
         seconds: Quantity,
     ) -> Result<Quantity, Gap> {
@@ -366,7 +357,7 @@ impl<'a> Sum<'a> {
                 }
                 None => Err(Gap::Unpriced(format!(
                     "{} publishes no price for more than {} GiB of {}",
-                    self.provider.name,
+                    self.card.provider,
                     allowance.largest(),
                     row.component.label()
                 ))),
@@ -400,10 +391,9 @@ impl<'a> Sum<'a> {
     }
 
     /// Seconds after step and minimum. What is unknown about them makes the sum depend.
-    fn billed_seconds(&mut self, row: &Price) -> Quantity {
-        let billing = &self.variant.billing;
-        let step = row.step_seconds.or_else(|| known(&billing.step_seconds));
-        let minimum = row.minimum_seconds.or_else(|| known(&billing.minimum_seconds));
+    fn billed_seconds(&mut self, row: &CardRow) -> Quantity {
+        let step = row.step_seconds.or(self.card.step_seconds);
+        let minimum = row.minimum_seconds.or(self.card.minimum_seconds);
         if step.is_none() {
             let why = "the billing step is not known; by the second is assumed".to_owned();
             if !self.because.contains(&why) {
@@ -426,16 +416,5 @@ impl<'a> Sum<'a> {
         included: Option<String>,
     ) {
         self.lines.push(Line { component, quantity, rate, billed_seconds, usd, included });
-    }
-}
-
-/// The number of a limit; "none published" is no limit to reckon with; `None` where nobody is known to say.
-fn known(claim: &Claim<Limit>) -> Option<Quantity> {
-    match &claim.stated {
-        Stated::Value(Limit::Number(number)) => Some(*number),
-        Stated::Value(Limit::NonePublished | Limit::Unlimited | Limit::Custom) => {
-            Some(Quantity::ZERO)
-        }
-        Stated::Unknown | Stated::NotApplicable => None,
     }
 }

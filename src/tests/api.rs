@@ -104,12 +104,16 @@ async fn the_founding_figures_are_those_of_the_api() {
         assert_eq!(provider["whole"]["usd_per_hour"]["usd"], "0.09936");
     }
     let answer = app
-        .get("/api/v1/exposure?memory_gib=0&runaways=20&noticed_after_seconds=28800&timeout_seconds=90&attempts=3")
+        .get("/api/v1/exposure?memory_gib=0&runaways=20&noticed_after_seconds=28800&timeout_seconds=90&attempts=3&plan=daytona:tier_1")
         .await;
     let daytona = &answer.json()["result"][1];
     assert_eq!(daytona["cpu"]["until_noticed"]["usd"], "9.6768");
     assert_eq!(daytona["cpu"]["saved"], "9.58608");
     assert_eq!(daytona["runaways_held"], 10);
+    let answer = app.get("/api/v1/exposure?memory_gib=0&runaways=20").await;
+    let daytona = &answer.json()["result"][1];
+    assert_eq!(daytona["plan"], "tier_2", "the cheapest plan that holds all twenty");
+    assert_eq!(daytona["runaways_held"], 20);
     let prices =
         app.get("/api/v1/prices?providers=daytona,e2b&seconds=3600&price=list").await.json();
     assert_eq!(prices["result"][0]["slug"], "e2b");

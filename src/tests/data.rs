@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 
+use crate::catalog::card::PriceCard;
 use crate::catalog::load::{CatalogFile, embedded_files, load};
 use crate::catalog::shape::{Ask, Exactness, Shape, price};
 use crate::catalog::word::{PriceKind, State};
@@ -30,15 +31,12 @@ fn shape(vcpu: &str, memory_gib: &str, disk_gib: &str) -> Shape {
     Shape { vcpu: quantity(vcpu), memory_gib: quantity(memory_gib), disk_gib: quantity(disk_gib) }
 }
 
-fn ask(shape: Shape, seconds: &str, kind: PriceKind) -> Ask<'static> {
-    Ask {
-        shape,
-        seconds: quantity(seconds),
-        utilisation_percent: quantity("100"),
-        kind,
-        on: today(),
-        plan: None,
-    }
+fn card(provider: &Provider, kind: PriceKind) -> PriceCard {
+    PriceCard::of(provider, provider.default_variant(), kind, today())
+}
+
+fn ask(shape: Shape, seconds: &str) -> Ask<'static> {
+    Ask::plain(shape, quantity(seconds))
 }
 
 #[test]
@@ -51,9 +49,8 @@ fn every_file_of_the_catalog_loads() {
 #[test]
 fn the_founding_figures_come_out_at_both() {
     for provider in catalog().routed() {
-        let variant = provider.default_variant();
         let figure = |vcpu, memory, seconds, kind| {
-            let estimate = price(provider, variant, &ask(shape(vcpu, memory, "0"), seconds, kind));
+            let estimate = price(&card(provider, kind), &ask(shape(vcpu, memory, "0"), seconds));
             assert_eq!(estimate.exactness, Exactness::Exact, "{}", provider.slug);
             estimate.usd.unwrap().to_string()
         };
@@ -69,7 +66,7 @@ fn the_founding_figures_come_out_at_both() {
 fn default_second(provider: &Provider, variant: &str) -> crate::catalog::shape::Estimate {
     let variant = provider.variant(variant).unwrap();
     let shape = Shape::default_of(variant).unwrap();
-    price(provider, variant, &ask(shape, "1", PriceKind::List))
+    price(&PriceCard::of(provider, variant, PriceKind::List, today()), &ask(shape, "1"))
 }
 
 #[test]
@@ -88,8 +85,7 @@ fn a_second_of_what_a_plain_create_call_gives() {
 fn a_size_that_is_not_sold_has_no_price() {
     let catalog = catalog();
     let daytona = catalog.find("daytona").unwrap();
-    let estimate =
-        price(daytona, daytona.default_variant(), &ask(shape("8", "8", "0"), "1", PriceKind::List));
+    let estimate = price(&card(daytona, PriceKind::List), &ask(shape("8", "8", "0"), "1"));
     assert_eq!(estimate.exactness, Exactness::Unpriced);
     assert!(estimate.because[0].contains("at most 4 vCPU"), "{:?}", estimate.because);
 }
@@ -98,9 +94,10 @@ fn a_size_that_is_not_sold_has_no_price() {
 fn a_day_before_the_first_known_price_has_none() {
     let catalog = catalog();
     let e2b = catalog.find("e2b").unwrap();
-    let mut early = ask(shape("1", "1", "0"), "1", PriceKind::List);
-    early.on = Date::new(2023, 1, 1).unwrap();
-    assert_eq!(price(e2b, e2b.default_variant(), &early).exactness, Exactness::Unpriced);
+    let day = Date::new(2023, 1, 1).unwrap();
+    let early = PriceCard::of(e2b, e2b.default_variant(), PriceKind::List, day);
+    let estimate = price(&early, &ask(shape("1", "1", "0"), "1"));
+    assert_eq!(estimate.exactness, Exactness::Unpriced);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use jiff::civil::Date;
 
-use crate::calculator::{Backstop, Exposed, Exposure, expose};
+use crate::calculator::exposure::{Backstop, Exposed, Exposure, expose};
+use crate::calculator::offer::Offer;
+use crate::calculator::workload::{Workload, monthly_bill};
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::Shape;
 use crate::catalog::word::PriceKind;
@@ -18,9 +20,10 @@ fn exposed(slug: &str, plan: &str, timeout_seconds: u64, attempts: u64) -> Expos
         noticed_after_seconds: 8 * 3_600,
         timeout_seconds: Some(timeout_seconds),
         attempts,
-        ..Exposure::first_look(PriceKind::Routed, today)
+        ..Exposure::default()
     };
-    expose(provider, provider.plan(plan), &ask).unwrap()
+    let offer = Offer::of(provider, provider.default_variant(), PriceKind::Routed, today);
+    expose(&offer, offer.plan(plan), &ask).unwrap()
 }
 
 /// What has been spent when each backstop acts; a dash where that cannot be said.
@@ -61,4 +64,46 @@ fn a_timeout_never_makes_it_dearer() {
     let exposed = exposed("e2b", "hobby", 2_592_000, 100);
     assert_eq!(exposed.cpu_with_timeout, exposed.cpu_until_noticed.usd);
     assert!(exposed.cpu_saved.unwrap().is_zero());
+}
+
+fn offer(slug: &str, kind: PriceKind) -> Offer {
+    let today = Date::new(2026, 11, 30).unwrap();
+    let catalog = load(&embedded_files(), today).unwrap();
+    let provider = catalog.find(slug).unwrap();
+    Offer::of(provider, provider.default_variant(), kind, today)
+}
+
+#[test]
+fn a_month_of_the_default_workload_costs_the_same_and_takes_other_plans() {
+    let check = |slug: &str, kind: PriceKind, peak: u64, total: &str, plan: &str, top_up: &str| {
+        let offer = offer(slug, kind);
+        let ask = Workload { peak_concurrency: peak, ..Workload::default() };
+        let bill = monthly_bill(&offer, &ask).unwrap();
+        assert_eq!(bill.total.ranked().unwrap().to_string(), total, "{slug} {peak}");
+        assert_eq!(bill.plan.unwrap().id, plan, "{slug} {peak}");
+        let unlocked = bill.plan.unwrap().usd_top_up.map(|usd| usd.to_string());
+        assert_eq!(unlocked.unwrap_or_default(), top_up, "{slug} {peak}");
+    };
+    check("e2b", PriceKind::List, 20, "44.4", "hobby", "");
+    check("e2b", PriceKind::Routed, 20, "53.28", "hobby", "");
+    check("e2b", PriceKind::List, 21, "194.4", "pro", "");
+    check("daytona", PriceKind::List, 10, "44.4", "tier_1", "");
+    check("daytona", PriceKind::List, 20, "44.4", "tier_2", "25");
+    check("daytona", PriceKind::Routed, 20, "53.28", "tier_2", "25");
+}
+
+#[test]
+fn a_plan_that_nobody_sells_large_enough_is_the_largest() {
+    let daytona = offer("daytona", PriceKind::List);
+    let shape = Workload::default().shape;
+    assert_eq!(daytona.cheapest_for(&shape, 100_000).unwrap().id, "tier_4");
+}
+
+#[test]
+fn an_offer_survives_the_way_to_the_browser() {
+    for slug in ["e2b", "daytona"] {
+        let offer = offer(slug, PriceKind::Routed);
+        let text = serde_json::to_string(&offer).unwrap();
+        assert_eq!(serde_json::from_str::<Offer>(&text).unwrap(), offer);
+    }
 }

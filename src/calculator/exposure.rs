@@ -1,0 +1,173 @@
+//! What a runaway can cost, and what stops it.
+
+use super::offer::{Offer, PlanOffer, Stop};
+use crate::catalog::claim::State;
+use crate::catalog::shape::{Ask, Estimate, Shape, price};
+use crate::money::{MoneyError, Quantity, Usd};
+
+/// Runaways at once, at most.
+pub const RUNAWAYS_MAX: u64 = 10_000;
+/// Seconds until somebody notices, at most: thirty days.
+pub const NOTICED_AFTER_SECONDS_MAX: u64 = 2_592_000;
+/// Seconds of a timeout, at most.
+pub const TIMEOUT_SECONDS_MAX: u64 = 2_592_000;
+/// Attempts of a task, at most.
+pub const ATTEMPTS_MAX: u64 = 100;
+
+/// The question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exposure {
+    /// The size of each sandbox.
+    pub shape: Shape,
+    /// How many run away at once.
+    pub runaways: u64,
+    /// Seconds until somebody notices.
+    pub noticed_after_seconds: u64,
+    /// Seconds of the caller's wall-clock limit; `None` for none.
+    pub timeout_seconds: Option<u64>,
+    /// How often a task is tried: retries upstream multiply.
+    pub attempts: u64,
+}
+
+impl Default for Exposure {
+    /// A first look: one vCPU with 2 GiB, one runaway, an hour, a timeout of a minute, one attempt.
+    fn default() -> Self {
+        Self {
+            shape: Shape {
+                vcpu: Quantity::ONE,
+                memory_gib: Quantity::from(2),
+                disk_gib: Quantity::ZERO,
+            },
+            runaways: 1,
+            noticed_after_seconds: 3_600,
+            timeout_seconds: Some(60),
+            attempts: 1,
+        }
+    }
+}
+
+words! {
+    /// Which of the three things stops a sandbox that its caller forgot.
+    BackstopKind {
+        /// The platform's own limit if the caller sends none.
+        NothingSent = "nothing_sent", "if you send nothing";
+        /// The stop after a while without outside activity.
+        IdleStop = "idle_stop", "idle stop";
+        /// The longest session of the plan.
+        LongestSession = "longest_session", "longest session of the plan";
+    }
+}
+
+/// What a platform does by itself, and what has been spent by then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backstop {
+    /// Which one.
+    pub kind: BackstopKind,
+    /// Whether it is known, disputed, or has no meaning here.
+    pub state: State,
+    /// Seconds until it acts; `None` where it never does or is not known.
+    pub seconds: Option<Quantity>,
+    /// The processors' part by then, all runaways that the plan holds; `None` where it cannot be said.
+    pub cpu_usd: Option<Usd>,
+    /// The whole bill by then.
+    pub whole: Option<Estimate>,
+}
+
+/// What a runaway costs at one provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exposed {
+    /// How many of the runaways the plan holds at once.
+    pub runaways_held: u64,
+    /// The plan that was reckoned with, where one is known.
+    pub plan: Option<String>,
+    /// One sandbox for a second, an hour and a day: processors only.
+    pub cpu_rates: [Estimate; 3],
+    /// One sandbox for a second, an hour and a day: the whole bill.
+    pub whole_rates: [Estimate; 3],
+    /// Until noticed, if nothing stops them: processors only, all that were asked about.
+    pub cpu_until_noticed: Estimate,
+    /// The same, whole bill.
+    pub whole_until_noticed: Estimate,
+    /// With the timeout, never more than without: processors only. `None` where there is no timeout.
+    pub cpu_with_timeout: Option<Usd>,
+    /// The same, whole bill.
+    pub whole_with_timeout: Option<Usd>,
+    /// What the timeout saves, processors only.
+    pub cpu_saved: Option<Usd>,
+    /// What the timeout saves, whole bill.
+    pub whole_saved: Option<Usd>,
+    /// The three backstops.
+    pub backstops: [Backstop; 3],
+    /// Hours that agents stand still until somebody notices, all together.
+    pub agent_hours_blocked: Quantity,
+}
+
+/// What the runaways cost under an offer and a plan of it.
+pub fn expose(
+    offer: &Offer,
+    plan: Option<&PlanOffer>,
+    ask: &Exposure,
+) -> Result<Exposed, MoneyError> {
+    let cpu_only = Shape { memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO, ..ask.shape };
+    let one = |shape: Shape, seconds: Quantity| {
+        let plan = plan.map(|plan| plan.id.as_str());
+        price(&offer.card, &Ask { plan, ..Ask::plain(shape, seconds) })
+    };
+    let many = |shape: Shape, seconds: Quantity, times: u64| one(shape, seconds).times(times);
+    let held = plan
+        .and_then(|plan| plan.holds(&ask.shape))
+        .map_or(ask.runaways, |most| most.min(ask.runaways));
+    let noticed = Quantity::from(ask.noticed_after_seconds);
+    let rates =
+        |shape: Shape| [1, 3_600, 86_400].map(|seconds| one(shape, Quantity::from(seconds)));
+    let cpu_until_noticed = many(cpu_only, noticed, ask.runaways)?;
+    let whole_until_noticed = many(ask.shape, noticed, ask.runaways)?;
+    let with_timeout = |shape: Shape, without: &Estimate| -> Result<Option<Usd>, MoneyError> {
+        let Some(timeout) = ask.timeout_seconds else { return Ok(None) };
+        let limited = many(shape, Quantity::from(timeout), ask.runaways * ask.attempts)?;
+        Ok(limited.usd.zip(without.usd).map(|(limited, without)| limited.min(without)))
+    };
+    let cpu_with_timeout = with_timeout(cpu_only, &cpu_until_noticed)?;
+    let whole_with_timeout = with_timeout(ask.shape, &whole_until_noticed)?;
+    let saved = |with: Option<Usd>, without: &Estimate| {
+        with.zip(without.usd).map(|(with, without)| without.less(with))
+    };
+    let session = plan
+        .map(|plan| &plan.longest_session_seconds)
+        .filter(|stop| stop.limit.is_some())
+        .unwrap_or(&offer.longest_session_seconds);
+    let backstop = |kind: BackstopKind, stop: &Stop| -> Result<Backstop, MoneyError> {
+        let seconds = stop.seconds();
+        // What never acts costs until somebody notices; what has no meaning or is not known costs nothing sayable.
+        let until = match seconds {
+            Some(seconds) => Some(seconds.min(noticed)),
+            None => stop.never().then_some(noticed),
+        };
+        let spent = |shape: Shape| until.map(|until| many(shape, until, held)).transpose();
+        Ok(Backstop {
+            kind,
+            state: stop.state,
+            seconds,
+            cpu_usd: spent(cpu_only)?.and_then(|sum| sum.usd),
+            whole: spent(ask.shape)?,
+        })
+    };
+    Ok(Exposed {
+        runaways_held: held,
+        plan: plan.map(|plan| plan.id.clone()),
+        cpu_rates: rates(cpu_only),
+        whole_rates: rates(ask.shape),
+        cpu_saved: saved(cpu_with_timeout, &cpu_until_noticed),
+        whole_saved: saved(whole_with_timeout, &whole_until_noticed),
+        cpu_until_noticed,
+        whole_until_noticed,
+        cpu_with_timeout,
+        whole_with_timeout,
+        backstops: [
+            backstop(BackstopKind::NothingSent, &offer.wall_clock_seconds)?,
+            backstop(BackstopKind::IdleStop, &offer.idle_stop_seconds)?,
+            backstop(BackstopKind::LongestSession, session)?,
+        ],
+        agent_hours_blocked: noticed.times(Quantity::from(ask.runaways))?.divided_by(3_600),
+    })
+}

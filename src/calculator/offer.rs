@@ -1,0 +1,163 @@
+//! What the calculators know of a provider: one variant's price card, what stops its sandboxes, and what its plans
+//! allow. Small enough that an island can carry it.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::card::PriceCard;
+use crate::catalog::claim::{Claim, Limit, State};
+use crate::catalog::plan::Plan;
+use crate::catalog::provider::{Provider, Variant};
+use crate::catalog::shape::Shape;
+use crate::catalog::word::PriceKind;
+use crate::money::{Quantity, Usd};
+
+/// Seconds in a minute, for rates that a vendor states by the minute.
+const SECONDS_PER_MINUTE: u32 = 60;
+
+/// What one provider offers under one variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The provider's slug.
+    pub slug: String,
+    /// The provider's name.
+    pub name: String,
+    /// What it costs.
+    pub card: PriceCard,
+    /// Seconds until the platform ends a sandbox whose caller sent no limit.
+    pub wall_clock_seconds: Stop,
+    /// Seconds without outside activity until it is stopped.
+    pub idle_stop_seconds: Stop,
+    /// Its plans, in the vendor's order.
+    pub plans: Vec<PlanOffer>,
+    /// Seconds of the longest session where a plan does not say.
+    pub longest_session_seconds: Stop,
+}
+
+/// Something that ends a sandbox, or the reason why we cannot say when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Whether it is known, disputed, unknown or has no meaning here.
+    pub state: State,
+    /// The limit, where one is held.
+    pub limit: Option<Limit>,
+}
+
+/// What a plan costs and allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanOffer {
+    /// Its name within the file.
+    pub id: String,
+    /// Its name on pages.
+    pub name: String,
+    /// The fee of a month on top of use, US dollars.
+    pub usd_fee_per_month: Option<Usd>,
+    /// The smallest bill of a month, US dollars.
+    pub usd_minimum_per_month: Option<Usd>,
+    /// Prepaid use that unlocks the plan, US dollars: cash, not cost.
+    pub usd_top_up: Option<Usd>,
+    /// Seconds of the longest session.
+    pub longest_session_seconds: Stop,
+    /// Sandboxes at once.
+    pub concurrent_sandboxes: Option<Limit>,
+    /// Processors of all sandboxes together.
+    pub pool_vcpu: Option<Quantity>,
+    /// Memory of all sandboxes together, GiB.
+    pub pool_memory_gib: Option<Quantity>,
+    /// Disk of all sandboxes together, GiB.
+    pub pool_disk_gib: Option<Quantity>,
+    /// Creations a second.
+    pub creates_per_second: Option<Quantity>,
+}
+
+impl Offer {
+    /// A variant at the prices of a day.
+    pub fn of(provider: &Provider, variant: &Variant, kind: PriceKind, on: Date) -> Self {
+        Self {
+            slug: provider.slug.to_string(),
+            name: provider.name.clone(),
+            card: PriceCard::of(provider, variant, kind, on),
+            wall_clock_seconds: Stop::from(&variant.time.default_wall_clock_seconds),
+            idle_stop_seconds: Stop::from(&variant.time.idle_stop_seconds),
+            plans: provider.plans.iter().map(PlanOffer::from).collect(),
+            longest_session_seconds: Stop::from(&variant.time.max_session_seconds),
+        }
+    }
+
+    /// A plan by its id.
+    pub fn plan(&self, id: &str) -> Option<&PlanOffer> {
+        self.plans.iter().find(|plan| plan.id == id)
+    }
+
+    /// The plan with the least fixed cost that holds so many sandboxes of a shape at once, top-ups deciding between
+    /// equals; where none holds them, the one that holds the most. `None` where no plan is known.
+    pub fn cheapest_for(&self, shape: &Shape, at_once: u64) -> Option<&PlanOffer> {
+        let fits = |plan: &&PlanOffer| plan.holds(shape).is_none_or(|most| most >= at_once);
+        // A price that is not known comes last; among equals the vendor's order holds.
+        let cost = |plan: &&PlanOffer| {
+            let fixed = plan.usd_fee_per_month.or(plan.usd_minimum_per_month);
+            (fixed.is_none(), fixed, plan.usd_top_up)
+        };
+        self.plans
+            .iter()
+            .filter(fits)
+            .min_by_key(cost)
+            .or_else(|| self.plans.iter().rev().max_by_key(|plan| plan.holds(shape)))
+    }
+}
+
+impl PlanOffer {
+    /// How many sandboxes of a shape run at once: the smaller of the count and what the pool holds. `None` where
+    /// nothing caps them that we know of.
+    pub fn holds(&self, shape: &Shape) -> Option<u64> {
+        let count = self.concurrent_sandboxes.and_then(Limit::number).map(Quantity::whole);
+        let pool = |pool: Option<Quantity>, size: Quantity| pool.and_then(|pool| pool.holds(size));
+        [
+            count,
+            pool(self.pool_vcpu, shape.vcpu),
+            pool(self.pool_memory_gib, shape.memory_gib),
+            pool(self.pool_disk_gib, shape.disk_gib),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}
+
+impl From<&Plan> for PlanOffer {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            id: plan.id.clone(),
+            name: plan.name.clone(),
+            usd_fee_per_month: plan.usd_fee_per_month.value().copied(),
+            usd_minimum_per_month: plan.usd_minimum_per_month.value().copied(),
+            usd_top_up: plan.usd_top_up.value().copied(),
+            longest_session_seconds: Stop::from(&plan.max_session_seconds),
+            concurrent_sandboxes: plan.concurrent_sandboxes.value().copied(),
+            pool_vcpu: plan.pool_vcpu.value().copied(),
+            pool_memory_gib: plan.pool_memory_gib.value().copied(),
+            pool_disk_gib: plan.pool_disk_gib.value().copied(),
+            creates_per_second: plan.creates_per_second.value().copied().or_else(|| {
+                plan.creates_per_minute.value().map(|rate| rate.divided_by(SECONDS_PER_MINUTE))
+            }),
+        }
+    }
+}
+
+impl From<&Claim<Limit>> for Stop {
+    fn from(claim: &Claim<Limit>) -> Self {
+        Self { state: claim.state(), limit: claim.value().copied() }
+    }
+}
+
+impl Stop {
+    /// Seconds until it acts; `None` where it never does or is not known.
+    pub fn seconds(&self) -> Option<Quantity> {
+        self.limit.and_then(Limit::number)
+    }
+
+    /// Whether it is known that it never acts.
+    pub fn never(&self) -> bool {
+        self.limit == Some(Limit::Unlimited)
+    }
+}

@@ -1,0 +1,120 @@
+//! Price cards: everything that the bill of one variant depends on, on one day, and nothing else. Small enough that an
+//! island can carry it.
+//!
+//! Not here: how a card meets a shape. That is `shape`.
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::{Claim, Limit, Stated};
+use super::price::{Allowance, Preset, Price};
+use super::provider::{Provider, Variant};
+use super::word::{Basis, Component, PriceKind};
+use crate::money::{Quantity, Rate};
+use jiff::civil::Date;
+
+/// MiB in a GiB.
+const MIB_PER_GIB: u32 = 1_024;
+
+/// What a variant costs on a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceCard {
+    /// Name of the provider.
+    pub provider: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// List or routed.
+    pub kind: PriceKind,
+    /// The day, as text.
+    pub on: String,
+    /// The rows that hold on that day; empty where no price is known.
+    pub rows: Vec<CardRow>,
+    /// Time is rounded up to a multiple of this, seconds; `None` where that is not known, zero where there is none.
+    pub step_seconds: Option<Quantity>,
+    /// Time is billed as if at least this, seconds; in the same way.
+    pub minimum_seconds: Option<Quantity>,
+    /// The largest number of processors, where known.
+    pub vcpu_max: Option<Quantity>,
+    /// The largest memory, GiB, where known.
+    pub memory_gib_max: Option<Quantity>,
+    /// The largest disk, GiB, where known.
+    pub disk_gib_max: Option<Quantity>,
+}
+
+/// One price of a card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardRow {
+    /// What it is for.
+    pub component: Component,
+    /// What it multiplies.
+    pub basis: Basis,
+    /// The amount in the vendor's unit.
+    pub rate: Rate,
+    /// What is not charged.
+    pub included: Option<Allowance>,
+    /// The component that pays for this one, where it is bundled.
+    pub bundled_with: Option<Component>,
+    /// The size that it is for, where it is a preset.
+    pub preset: Option<Preset>,
+    /// A step of its own, seconds.
+    pub step_seconds: Option<Quantity>,
+    /// A minimum of its own, seconds.
+    pub minimum_seconds: Option<Quantity>,
+}
+
+impl PriceCard {
+    /// The card of a variant on a day.
+    pub fn of(provider: &Provider, variant: &Variant, kind: PriceKind, on: Date) -> Self {
+        Self {
+            provider: provider.name.clone(),
+            variant: variant.name.clone(),
+            kind,
+            on: on.to_string(),
+            rows: provider
+                .prices_on(kind, on)
+                .filter(|row| row.is_for(&variant.id))
+                .map(CardRow::from)
+                .collect(),
+            step_seconds: known(&variant.billing.step_seconds),
+            minimum_seconds: known(&variant.billing.minimum_seconds),
+            vcpu_max: variant.size.max_vcpu.value().copied(),
+            memory_gib_max: gib(&variant.size.max_memory_mib),
+            disk_gib_max: gib(&variant.size.max_disk_mib),
+        }
+    }
+
+    /// The row of a component.
+    pub fn row(&self, component: Component) -> Option<&CardRow> {
+        self.rows.iter().find(|row| row.component == component)
+    }
+}
+
+impl From<&Price> for CardRow {
+    fn from(price: &Price) -> Self {
+        Self {
+            component: price.component,
+            basis: price.basis,
+            rate: price.rate,
+            included: price.included.clone(),
+            bundled_with: price.bundled_with,
+            preset: price.preset,
+            step_seconds: price.step_seconds,
+            minimum_seconds: price.minimum_seconds,
+        }
+    }
+}
+
+/// A size that a file gives in MiB.
+pub fn gib(claim: &Claim<u64>) -> Option<Quantity> {
+    claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB))
+}
+
+/// The number of a limit; "none published" is no limit to reckon with; `None` where nobody is known to say.
+fn known(claim: &Claim<Limit>) -> Option<Quantity> {
+    match &claim.stated {
+        Stated::Value(Limit::Number(number)) => Some(*number),
+        Stated::Value(Limit::NonePublished | Limit::Unlimited | Limit::Custom) => {
+            Some(Quantity::ZERO)
+        }
+        Stated::Unknown | Stated::NotApplicable => None,
+    }
+}

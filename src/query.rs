@@ -1,0 +1,303 @@
+//! Query strings, read the same way for pages and API: every value is in range, or all that is wrong is said at once.
+//!
+//! Not here: what an error looks like. A page shows a notice, the API a problem.
+
+use jiff::civil::Date;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::calculator::exposure::{
+    ATTEMPTS_MAX, Exposure, NOTICED_AFTER_SECONDS_MAX, RUNAWAYS_MAX, TIMEOUT_SECONDS_MAX,
+};
+use crate::catalog::claim::Seen;
+use crate::catalog::shape::Shape;
+use crate::catalog::word::{PriceKind, Status};
+use crate::catalog::{Catalog, Provider};
+use crate::money::Quantity;
+
+/// Digits after the point of a size or a time.
+pub const PLACES_MAX: u32 = 3;
+/// Processors, least and most.
+pub const VCPU_BOUNDS: (&str, &str) = ("0.001", "1024");
+/// Memory in GiB, least and most. None prices the processors alone.
+pub const MEMORY_BOUNDS: (&str, &str) = ("0", "16384");
+/// Disk in GiB, least and most.
+pub const DISK_BOUNDS: (&str, &str) = ("0", "65536");
+/// Seconds of a price: up to a year.
+pub const SECONDS_BOUNDS: (&str, &str) = ("0.001", "31536000");
+/// The longest part of somebody's text that an answer repeats.
+const REPEATED_CHARS_MAX: usize = 64;
+/// How like a slug must be to another one to be suggested, from 0 to 1.
+const SUGGESTED_FROM: f64 = 0.6;
+
+/// What is wrong with one parameter, and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FieldError {
+    /// The parameter.
+    pub field: String,
+    /// What is wrong, with the range or the words that are allowed.
+    pub message: String,
+}
+
+/// A query string being read.
+pub struct Query {
+    pairs: Vec<(String, String)>,
+    errors: Vec<FieldError>,
+}
+
+impl Query {
+    /// Reads a query string of which every parameter counts, unknown ones being ignored: links carry tracking tags.
+    pub fn of_page(raw: Option<&str>) -> Self {
+        let pairs = form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned().collect();
+        Self { pairs, errors: Vec::new() }
+    }
+
+    /// Reads a query string; parameters that are not in `allowed`, or are there twice, are errors.
+    pub fn new(raw: Option<&str>, allowed: &[&str]) -> Self {
+        let pairs: Vec<(String, String)> =
+            form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned().collect();
+        let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
+        for (name, value) in pairs {
+            if !allowed.contains(&name.as_str()) {
+                let list = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
+                query.error(&shortened(&name), format!("is not a parameter here; allowed: {list}"));
+            } else if query.pairs.iter().any(|(known, _)| *known == name) {
+                query.error(&name, "is there twice");
+            } else {
+                query.pairs.push((name, value));
+            }
+        }
+        query
+    }
+
+    fn error(&mut self, field: &str, message: impl Into<String>) {
+        self.errors.push(FieldError { field: field.to_owned(), message: message.into() });
+    }
+
+    /// Whether a switch is on: there with the value 1. Anything else is an error.
+    pub fn switch(&mut self, name: &str) -> bool {
+        match self.text(name).as_deref() {
+            None => false,
+            Some("1") => true,
+            Some(_) => {
+                self.error(name, "must be 1, or left out");
+                false
+            }
+        }
+    }
+
+    /// A size, in vCPU and GiB.
+    pub fn shape(&mut self) -> Shape {
+        Shape {
+            vcpu: self.quantity("vcpu", "1", VCPU_BOUNDS, PLACES_MAX),
+            memory_gib: self.quantity("memory_gib", "2", MEMORY_BOUNDS, PLACES_MAX),
+            disk_gib: self.quantity("disk_gib", "0", DISK_BOUNDS, PLACES_MAX),
+        }
+    }
+
+    /// A question about runaways.
+    pub fn exposure(&mut self) -> Exposure {
+        Exposure {
+            shape: self.shape(),
+            runaways: self.count("runaways", 1, 1, RUNAWAYS_MAX),
+            noticed_after_seconds: self.count(
+                "noticed_after_seconds",
+                3_600,
+                1,
+                NOTICED_AFTER_SECONDS_MAX,
+            ),
+            timeout_seconds: if self.text("timeout_seconds").as_deref() == Some("none") {
+                None
+            } else {
+                Some(self.count("timeout_seconds", 60, 1, TIMEOUT_SECONDS_MAX))
+            },
+            attempts: self.count("attempts", 1, 1, ATTEMPTS_MAX),
+        }
+    }
+
+    /// Plans by provider, from `e2b:pro,daytona:tier_2`: slug and plan id, each provider once.
+    pub fn plans(&mut self, providers: &[&Provider]) -> Vec<(String, String)> {
+        let text = self.text("plan").unwrap_or_default();
+        let mut plans: Vec<(String, String)> = Vec::new();
+        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+            match named_plan(pair, providers, &plans) {
+                Ok(plan) => plans.push(plan),
+                Err(message) => self.error("plan", message),
+            }
+        }
+        plans
+    }
+
+    /// The text of a parameter.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+
+    /// A decimal between two bounds, with at most `places` digits after the point.
+    pub fn quantity(
+        &mut self,
+        name: &str,
+        default: &str,
+        bounds: (&str, &str),
+        places: u32,
+    ) -> Quantity {
+        let parse = |text: &str| Quantity::parse(text).unwrap_or(Quantity::ZERO);
+        let (least, most) = (parse(bounds.0), parse(bounds.1));
+        let Some(text) = self.text(name) else { return parse(default) };
+        match Quantity::parse(&text) {
+            Ok(value) if value >= least && value <= most && value.places() <= places => value,
+            Ok(_) => {
+                self.error(
+                    name,
+                    format!(
+                        "must be {least} to {most} with at most {places} digits after the point"
+                    ),
+                );
+                parse(default)
+            }
+            Err(error) => {
+                self.error(name, format!("{error}; {least} to {most} is allowed"));
+                parse(default)
+            }
+        }
+    }
+
+    /// A whole number between two bounds.
+    pub fn count(&mut self, name: &str, default: u64, least: u64, most: u64) -> u64 {
+        let Some(text) = self.text(name) else { return default };
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse::<u64>() {
+            Ok(value) if digits && (least..=most).contains(&value) => value,
+            _ => {
+                self.error(name, format!("must be a whole number from {least} to {most}"));
+                default
+            }
+        }
+    }
+
+    /// The price kind that was asked for.
+    pub fn price_kind(&mut self) -> Option<PriceKind> {
+        let text = self.text("price")?;
+        PriceKind::parse(&text).map_err(|message| self.error("price", message)).ok()
+    }
+
+    /// The day whose prices hold: today unless an earlier one is named.
+    pub fn as_of(&mut self, today: Date) -> Date {
+        let Some(text) = self.text("as_of") else { return today };
+        match Seen::parse(&text) {
+            Ok(Seen::Day(day)) if day <= today => day,
+            Ok(Seen::Day(_)) => {
+                self.error("as_of", format!("lies in the future; {today} is the last day"));
+                today
+            }
+            _ => {
+                self.error("as_of", "is not a day: write 2026-10-09");
+                today
+            }
+        }
+    }
+
+    /// The named providers in canonical order; `None` where none are named.
+    pub fn providers<'a>(&mut self, catalog: &'a Catalog) -> Option<Vec<&'a Provider>> {
+        let text = self.text("providers")?;
+        let mut found: Vec<&Provider> = Vec::new();
+        for slug in text.split(',') {
+            match catalog.find(slug) {
+                Some(provider) if found.iter().any(|known| known.slug == provider.slug) => {
+                    self.error("providers", format!("names {slug} twice"));
+                }
+                Some(provider) => found.push(provider),
+                None => {
+                    self.error("providers", unknown_slug(catalog, slug));
+                }
+            }
+        }
+        found.sort_by_key(|provider| provider.position);
+        Some(found)
+    }
+
+    /// Everything that was wrong.
+    pub fn errors(self) -> Vec<FieldError> {
+        self.errors
+    }
+}
+
+/// Reads `e2b:pro`.
+fn named_plan(
+    pair: &str,
+    providers: &[&Provider],
+    named: &[(String, String)],
+) -> Result<(String, String), String> {
+    let (slug, id) = pair.split_once(':').ok_or("is not a list such as e2b:pro,daytona:tier_2")?;
+    let provider = providers
+        .iter()
+        .find(|provider| provider.slug.as_str() == slug)
+        .ok_or_else(|| format!("names {}, which was not asked about", shortened(slug)))?;
+    if provider.plan(id).is_none() {
+        let ids: Vec<&str> = provider.plans.iter().map(|plan| plan.id.as_str()).collect();
+        return Err(format!("names no plan of {slug}; allowed: {}", ids.join(", ")));
+    }
+    if named.iter().any(|(other, _)| other == slug) {
+        return Err(format!("names two plans of {slug}; one is allowed"));
+    }
+    Ok((slug.to_owned(), id.to_owned()))
+}
+
+/// The price that was asked for; routed where there is one if none was.
+pub fn kind_for(asked: Option<PriceKind>, provider: &Provider) -> PriceKind {
+    asked.unwrap_or(match provider.status {
+        Status::Routed => PriceKind::Routed,
+        Status::Listed => PriceKind::List,
+    })
+}
+
+/// The slug that was perhaps meant by one that is not there.
+pub fn nearest<'a>(catalog: &'a Catalog, slug: &str) -> Option<&'a Provider> {
+    let short = shortened(slug).to_lowercase();
+    catalog
+        .providers()
+        .iter()
+        .map(|provider| (strsim::jaro_winkler(provider.slug.as_str(), &short), provider))
+        .filter(|(likeness, _)| *likeness >= SUGGESTED_FROM)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, provider)| provider)
+}
+
+/// What to say of a slug that is not there, with the one that was perhaps meant.
+pub fn unknown_slug(catalog: &Catalog, slug: &str) -> String {
+    let short = shortened(slug);
+    match nearest(catalog, slug) {
+        Some(known) => format!("there is no provider {short}; did you mean {}?", known.slug),
+        None => format!("there is no provider {short}; /api/v1/providers lists all"),
+    }
+}
+
+/// A text short enough to be repeated in an answer.
+pub fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(REPEATED_CHARS_MAX).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_are_decimals() {
+        for (least, most) in [VCPU_BOUNDS, MEMORY_BOUNDS, DISK_BOUNDS, SECONDS_BOUNDS] {
+            assert!(Quantity::parse(least).unwrap() < Quantity::parse(most).unwrap());
+        }
+    }
+
+    #[test]
+    fn pages_ignore_parameters_that_they_do_not_know_but_not_values() {
+        let mut query = Query::of_page(Some("utm_source=mail&vcpu=many"));
+        assert_eq!(query.shape().vcpu, Quantity::ONE);
+        let errors = query.errors();
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].field, "vcpu");
+    }
+}
