@@ -3,5 +3,6 @@
 //! Not here: how a rate meets a quantity. That is `catalog::shape`.
 
 pub mod exposure;
+pub mod input;
 pub mod offer;
 pub mod workload;

@@ -14,6 +14,8 @@ pub mod catalog;
 
 pub mod calculator;
 
+pub mod comparison;
+
 #[cfg(feature = "ssr")]
 pub mod database;
 

@@ -170,6 +170,12 @@ impl Usd {
         format!("${grouped}.{fraction:0<2}")
     }
 
+    /// The amount without its cents where it has none, for sentences: "$150", "$0.50".
+    pub fn brief(self) -> String {
+        let shown = self.shown();
+        shown.strip_suffix(".00").map(str::to_owned).unwrap_or(shown)
+    }
+
     /// The amount to whole cents, half-even, for sentences that say "about".
     pub fn about(self) -> String {
         let cents = self.0.round_dp_with_strategy(2, RoundingStrategy::MidpointNearestEven);
@@ -241,6 +247,19 @@ impl Quantity {
             return None;
         }
         u64::try_from((self.0 / size.0).floor().mantissa()).ok()
+    }
+
+    /// Seconds as people say them: "90 s", "5 min", "24 h", "30 days"; the largest unit that divides them.
+    pub fn duration(self) -> String {
+        for (unit, seconds) in [("days", 86_400_u32), ("h", 3_600), ("min", 60)] {
+            let count = self.0 / Decimal::from(seconds);
+            // A single day reads better as 24 hours.
+            let least = if unit == "days" { Decimal::TWO } else { Decimal::ONE };
+            if count >= least && count.fract().is_zero() {
+                return format!("{} {unit}", plain(count));
+            }
+        }
+        format!("{self} s")
     }
 
     /// Digits after the point.
@@ -465,8 +484,24 @@ mod tests {
         check("44.4", "$44.40");
         check("1234567.5", "$1,234,567.50");
         check("0.0000000000001", "less than $0.000000000001");
+        assert_eq!(Usd::parse("1150").unwrap().brief(), "$1,150");
         assert_eq!(Usd::parse("0.06048").unwrap().about(), "$0.06");
         assert_eq!(Usd::parse("0.0000168").unwrap().about(), "$0.0000168");
+    }
+
+    #[test]
+    fn durations_read_as_people_say_them() {
+        for (seconds, said) in [
+            ("0.3", "0.3 s"),
+            ("90", "90 s"),
+            ("300", "5 min"),
+            ("3600", "1 h"),
+            ("5400", "90 min"),
+            ("86400", "24 h"),
+            ("2592000", "30 days"),
+        ] {
+            assert_eq!(Quantity::parse(seconds).unwrap().duration(), said);
+        }
     }
 
     #[test]

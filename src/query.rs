@@ -6,25 +6,14 @@ use jiff::civil::Date;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::calculator::exposure::{
-    ATTEMPTS_MAX, Exposure, NOTICED_AFTER_SECONDS_MAX, RUNAWAYS_MAX, TIMEOUT_SECONDS_MAX,
-};
+use crate::calculator::exposure::Exposure;
+use crate::calculator::input::{Bounds, Input};
 use crate::catalog::claim::Seen;
 use crate::catalog::shape::Shape;
 use crate::catalog::word::{PriceKind, Status};
 use crate::catalog::{Catalog, Provider};
 use crate::money::Quantity;
 
-/// Digits after the point of a size or a time.
-pub const PLACES_MAX: u32 = 3;
-/// Processors, least and most.
-pub const VCPU_BOUNDS: (&str, &str) = ("0.001", "1024");
-/// Memory in GiB, least and most. None prices the processors alone.
-pub const MEMORY_BOUNDS: (&str, &str) = ("0", "16384");
-/// Disk in GiB, least and most.
-pub const DISK_BOUNDS: (&str, &str) = ("0", "65536");
-/// Seconds of a price: up to a year.
-pub const SECONDS_BOUNDS: (&str, &str) = ("0.001", "31536000");
 /// The longest part of somebody's text that an answer repeats.
 const REPEATED_CHARS_MAX: usize = 64;
 /// How like a slug must be to another one to be suggested, from 0 to 1.
@@ -86,33 +75,36 @@ impl Query {
         }
     }
 
+    /// Values that the calculators read, with whatever is wrong about them.
+    fn input<T>(&mut self, read: impl FnOnce(&mut Input<'_>) -> T) -> T {
+        let pairs = &self.pairs;
+        let text = |name: &str| text(pairs, name);
+        let mut input = Input::new(&text);
+        let value = read(&mut input);
+        for (field, message) in input.errors() {
+            self.errors.push(FieldError { field: field.to_owned(), message });
+        }
+        value
+    }
+
     /// A size, in vCPU and GiB.
     pub fn shape(&mut self) -> Shape {
-        Shape {
-            vcpu: self.quantity("vcpu", "1", VCPU_BOUNDS, PLACES_MAX),
-            memory_gib: self.quantity("memory_gib", "2", MEMORY_BOUNDS, PLACES_MAX),
-            disk_gib: self.quantity("disk_gib", "0", DISK_BOUNDS, PLACES_MAX),
-        }
+        self.input(|input| input.shape())
     }
 
     /// A question about runaways.
     pub fn exposure(&mut self) -> Exposure {
-        Exposure {
-            shape: self.shape(),
-            runaways: self.count("runaways", 1, 1, RUNAWAYS_MAX),
-            noticed_after_seconds: self.count(
-                "noticed_after_seconds",
-                3_600,
-                1,
-                NOTICED_AFTER_SECONDS_MAX,
-            ),
-            timeout_seconds: if self.text("timeout_seconds").as_deref() == Some("none") {
-                None
-            } else {
-                Some(self.count("timeout_seconds", 60, 1, TIMEOUT_SECONDS_MAX))
-            },
-            attempts: self.count("attempts", 1, 1, ATTEMPTS_MAX),
-        }
+        self.input(|input| input.exposure())
+    }
+
+    /// A decimal.
+    pub fn quantity(&mut self, name: &'static str, bounds: Bounds) -> Quantity {
+        self.input(|input| input.quantity(name, bounds))
+    }
+
+    /// A whole number between two bounds.
+    pub fn count(&mut self, name: &'static str, default: u64, least: u64, most: u64) -> u64 {
+        self.input(|input| input.count(name, default, least, most))
     }
 
     /// Plans by provider, from `e2b:pro,daytona:tier_2`: slug and plan id, each provider once.
@@ -130,49 +122,7 @@ impl Query {
 
     /// The text of a parameter.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
-    }
-
-    /// A decimal between two bounds, with at most `places` digits after the point.
-    pub fn quantity(
-        &mut self,
-        name: &str,
-        default: &str,
-        bounds: (&str, &str),
-        places: u32,
-    ) -> Quantity {
-        let parse = |text: &str| Quantity::parse(text).unwrap_or(Quantity::ZERO);
-        let (least, most) = (parse(bounds.0), parse(bounds.1));
-        let Some(text) = self.text(name) else { return parse(default) };
-        match Quantity::parse(&text) {
-            Ok(value) if value >= least && value <= most && value.places() <= places => value,
-            Ok(_) => {
-                self.error(
-                    name,
-                    format!(
-                        "must be {least} to {most} with at most {places} digits after the point"
-                    ),
-                );
-                parse(default)
-            }
-            Err(error) => {
-                self.error(name, format!("{error}; {least} to {most} is allowed"));
-                parse(default)
-            }
-        }
-    }
-
-    /// A whole number between two bounds.
-    pub fn count(&mut self, name: &str, default: u64, least: u64, most: u64) -> u64 {
-        let Some(text) = self.text(name) else { return default };
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse::<u64>() {
-            Ok(value) if digits && (least..=most).contains(&value) => value,
-            _ => {
-                self.error(name, format!("must be a whole number from {least} to {most}"));
-                default
-            }
-        }
+        text(&self.pairs, name)
     }
 
     /// The price kind that was asked for.
@@ -220,6 +170,10 @@ impl Query {
     pub fn errors(self) -> Vec<FieldError> {
         self.errors
     }
+}
+
+fn text(pairs: &[(String, String)], name: &str) -> Option<String> {
+    pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
 }
 
 /// Reads `e2b:pro`.
@@ -284,13 +238,6 @@ pub fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_bounds_are_decimals() {
-        for (least, most) in [VCPU_BOUNDS, MEMORY_BOUNDS, DISK_BOUNDS, SECONDS_BOUNDS] {
-            assert!(Quantity::parse(least).unwrap() < Quantity::parse(most).unwrap());
-        }
-    }
 
     #[test]
     fn pages_ignore_parameters_that_they_do_not_know_but_not_values() {

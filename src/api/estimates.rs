@@ -7,11 +7,12 @@ use super::envelope;
 use super::problem::Problem;
 use super::views::{Envelope, EstimateView, ExposureView, QuoteView, ShapeView};
 use crate::calculator::exposure::expose;
+use crate::calculator::input;
 use crate::calculator::offer::Offer;
 use crate::catalog::card::PriceCard;
 use crate::catalog::provider::Provider;
 use crate::catalog::shape::{Ask, price};
-use crate::query::{FieldError, PLACES_MAX, Query, SECONDS_BOUNDS, kind_for};
+use crate::query::{FieldError, Query, kind_for};
 use crate::state::{AppState, today};
 
 /// What a sandbox of every variant costs for a shape and a time.
@@ -46,9 +47,8 @@ pub async fn estimate_prices(
         .providers(&state.catalog)
         .unwrap_or_else(|| state.catalog.providers().iter().collect());
     let shape = query.shape();
-    let seconds = query.quantity("seconds", "3600", SECONDS_BOUNDS, PLACES_MAX);
-    let utilisation_percent =
-        query.quantity("utilisation_percent", "100", ("1", "100"), PLACES_MAX);
+    let seconds = query.quantity("seconds", input::SECONDS);
+    let utilisation_percent = query.quantity("utilisation_percent", input::UTILISATION_PERCENT);
     let asked = query.price_kind();
     let on = query.as_of(today());
     Problem::of(query)?;

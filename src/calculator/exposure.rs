@@ -5,15 +5,6 @@ use crate::catalog::claim::State;
 use crate::catalog::shape::{Ask, Estimate, Shape, price};
 use crate::money::{MoneyError, Quantity, Usd};
 
-/// Runaways at once, at most.
-pub const RUNAWAYS_MAX: u64 = 10_000;
-/// Seconds until somebody notices, at most: thirty days.
-pub const NOTICED_AFTER_SECONDS_MAX: u64 = 2_592_000;
-/// Seconds of a timeout, at most.
-pub const TIMEOUT_SECONDS_MAX: u64 = 2_592_000;
-/// Attempts of a task, at most.
-pub const ATTEMPTS_MAX: u64 = 100;
-
 /// The question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exposure {

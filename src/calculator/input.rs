@@ -1,0 +1,181 @@
+//! What people type into the calculators: one reading, with the same bounds and the same words, for pages, API and
+//! islands.
+
+use super::exposure::Exposure;
+use crate::catalog::shape::Shape;
+use crate::money::Quantity;
+
+/// Digits after the point of a size or a time.
+pub const PLACES_MAX: u32 = 3;
+/// Runaways at once, at most.
+pub const RUNAWAYS_MAX: u64 = 10_000;
+/// Seconds until somebody notices, at most: thirty days.
+pub const NOTICED_AFTER_SECONDS_MAX: u64 = 2_592_000;
+/// Seconds of a timeout, at most.
+pub const TIMEOUT_SECONDS_MAX: u64 = 2_592_000;
+/// Attempts of a task, at most.
+pub const ATTEMPTS_MAX: u64 = 100;
+/// The word for no timeout.
+pub const NO_TIMEOUT: &str = "none";
+
+/// A decimal that is asked for by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// What holds if nothing is said.
+    pub default: &'static str,
+    /// The least.
+    pub least: &'static str,
+    /// The most.
+    pub most: &'static str,
+}
+
+/// Processors.
+pub const VCPU: Bounds = Bounds { default: "1", least: "0.001", most: "1024" };
+/// Memory in GiB. None prices the processors alone.
+pub const MEMORY_GIB: Bounds = Bounds { default: "2", least: "0", most: "16384" };
+/// Disk in GiB.
+pub const DISK_GIB: Bounds = Bounds { default: "0", least: "0", most: "65536" };
+/// Seconds of a price: up to a year, an hour if nothing is said.
+pub const SECONDS: Bounds = Bounds { default: "3600", least: "0.001", most: "31536000" };
+/// Processor time used, per cent.
+pub const UTILISATION_PERCENT: Bounds = Bounds { default: "100", least: "1", most: "100" };
+
+impl Bounds {
+    /// What holds if nothing is said.
+    pub fn default_value(self) -> Quantity {
+        constant(self.default)
+    }
+
+    /// Reads a decimal between the bounds with at most [`PLACES_MAX`] digits after the point.
+    pub fn read(self, text: &str) -> Result<Quantity, String> {
+        let (least, most) = (constant(self.least), constant(self.most));
+        match Quantity::parse(text) {
+            Ok(value) if value >= least && value <= most && value.places() <= PLACES_MAX => {
+                Ok(value)
+            }
+            Ok(_) => Err(format!(
+                "must be {least} to {most} with at most {PLACES_MAX} digits after the point"
+            )),
+            Err(error) => Err(format!("{error}; {least} to {most} is allowed")),
+        }
+    }
+}
+
+/// A bound as a number; the tests read every one of them.
+fn constant(text: &str) -> Quantity {
+    Quantity::parse(text).unwrap_or(Quantity::ZERO)
+}
+
+/// Reads a whole number between two bounds.
+pub fn read_count(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse::<u64>()
+        .ok()
+        .filter(|value| digits && (least..=most).contains(value))
+        .ok_or_else(|| format!("must be a whole number from {least} to {most}"))
+}
+
+/// Texts by name being read: what is missing takes its default, what is wrong takes it too and is remembered.
+pub struct Input<'a> {
+    text: &'a dyn Fn(&str) -> Option<String>,
+    errors: Vec<(&'static str, String)>,
+}
+
+impl<'a> Input<'a> {
+    /// Texts by the names of the query.
+    pub fn new(text: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self { text, errors: Vec::new() }
+    }
+
+    fn read<T>(
+        &mut self,
+        name: &'static str,
+        default: T,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> T {
+        let Some(text) = (self.text)(name) else { return default };
+        read(text.trim()).unwrap_or_else(|message| {
+            self.errors.push((name, message));
+            default
+        })
+    }
+
+    /// A decimal.
+    pub fn quantity(&mut self, name: &'static str, bounds: Bounds) -> Quantity {
+        self.read(name, bounds.default_value(), |text| bounds.read(text))
+    }
+
+    /// A whole number.
+    pub fn count(&mut self, name: &'static str, default: u64, least: u64, most: u64) -> u64 {
+        self.read(name, default, |text| read_count(text, least, most))
+    }
+
+    /// A size.
+    pub fn shape(&mut self) -> Shape {
+        Shape {
+            vcpu: self.quantity("vcpu", VCPU),
+            memory_gib: self.quantity("memory_gib", MEMORY_GIB),
+            disk_gib: self.quantity("disk_gib", DISK_GIB),
+        }
+    }
+
+    /// A question about runaways.
+    pub fn exposure(&mut self) -> Exposure {
+        let first = Exposure::default();
+        let noticed = "noticed_after_seconds";
+        Exposure {
+            shape: self.shape(),
+            runaways: self.count("runaways", first.runaways, 1, RUNAWAYS_MAX),
+            noticed_after_seconds: self.count(
+                noticed,
+                first.noticed_after_seconds,
+                1,
+                NOTICED_AFTER_SECONDS_MAX,
+            ),
+            timeout_seconds: self.read("timeout_seconds", first.timeout_seconds, |text| {
+                if text == NO_TIMEOUT {
+                    return Ok(None);
+                }
+                read_count(text, 1, TIMEOUT_SECONDS_MAX)
+                    .map(Some)
+                    .map_err(|message| format!("{message}, or {NO_TIMEOUT}"))
+            }),
+            attempts: self.count("attempts", first.attempts, 1, ATTEMPTS_MAX),
+        }
+    }
+
+    /// Everything that was wrong: the name, and what is allowed.
+    pub fn errors(self) -> Vec<(&'static str, String)> {
+        self.errors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bound_is_a_decimal_and_in_order() {
+        for bounds in [VCPU, MEMORY_GIB, DISK_GIB, SECONDS, UTILISATION_PERCENT] {
+            assert!(Quantity::parse(bounds.least).unwrap() < Quantity::parse(bounds.most).unwrap());
+            assert_eq!(bounds.read(bounds.default), Ok(bounds.default_value()));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_takes_the_default_and_is_remembered() {
+        let mut input = Input::new(&|name| (name == "runaways").then(|| "many".to_owned()));
+        let ask = input.exposure();
+        assert_eq!(ask, Exposure::default());
+        assert_eq!(
+            input.errors(),
+            [("runaways", "must be a whole number from 1 to 10000".to_owned())]
+        );
+    }
+
+    #[test]
+    fn no_timeout_is_a_word() {
+        let mut input = Input::new(&|name| (name == "timeout_seconds").then(|| "none".to_owned()));
+        assert_eq!(input.exposure().timeout_seconds, None);
+    }
+}

@@ -1,0 +1,529 @@
+//! The rows of a comparison, subject by subject.
+
+use super::{Better, Cell, Entry, Group, Row, Standing, best_of};
+use crate::calculator::offer::Offer;
+use crate::calculator::workload::{MonthlyBill, Workload, monthly_bill};
+use crate::catalog::Provider;
+use crate::catalog::card::PriceCard;
+use crate::catalog::claim::AnyClaim;
+use crate::catalog::plan::Plan;
+use crate::catalog::price::Price;
+use crate::catalog::provider;
+use crate::catalog::provider::Variant;
+use crate::catalog::score::Measurement;
+use crate::catalog::shape::{Ask, Estimate, Shape, price};
+use crate::catalog::word::{Component, PriceKind};
+use crate::money::{MoneyError, Quantity};
+use jiff::civil::Date;
+
+/// Seconds of the bill that a buyer thinks in.
+const HOUR: u64 = 3_600;
+/// What is to be known of the start times.
+const START_REMARK: &str = "Best is never marked across classes: a container and a virtual machine start different things.";
+/// What is to be known of the scores.
+const SCORE_REMARK: &str =
+    "Editorial figures of this catalog. No error is published; two points decide nothing.";
+
+type Providers<'a, 'b> = &'b [&'a Provider];
+
+/// Every group, in the order of a buyer's questions.
+pub fn groups<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Vec<Group<'a>>, MoneyError> {
+    let group = |key, title, rows| Group { key, title, remark: None, rows };
+    Ok(vec![
+        group("price", "Price", prices(providers, on)),
+        workload(providers, on)?,
+        group("isolation", "Isolation", by_variant(providers, &["isolation"])),
+        group("size", "Size", sizes(providers)),
+        group("time", "Timeouts and sessions", times(providers)),
+        group("plan", "Plans, concurrency and create rates", plans(providers, PLAN_KEYS)),
+        group("egress", "Egress", egress(providers)),
+        group("lifecycle", "Persistence", section(providers, provider::Lifecycle::KEY)),
+        group("api", "Languages and SDKs", section(providers, provider::Api::KEY)),
+        group("deploy", "Self-hosting and licence", section(providers, provider::Deploy::KEY)),
+        group("compliance", "Compliance and promises", promises(providers)),
+        Group {
+            remark: Some(START_REMARK.to_owned()),
+            ..group("start", "Start time", starts(providers))
+        },
+        Group {
+            remark: Some(SCORE_REMARK.to_owned()),
+            ..group("score", "Quality score", vec![scores(providers)])
+        },
+        group("source", "Sources", vec![sources(providers)]),
+    ])
+}
+
+/// A row with a cell for each provider and no best.
+fn row<'a>(
+    key: &'static str,
+    label: impl Into<String>,
+    providers: Providers<'a, '_>,
+    cell: impl Fn(&'a Provider) -> Cell<'a>,
+) -> Row<'a> {
+    let cells = providers.iter().map(|provider| cell(provider)).collect();
+    Row { key, label: label.into(), cells, best: None }
+}
+
+fn prices<'a>(providers: Providers<'a, '_>, on: Date) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for (key, label, kind, component) in [
+        ("list_vcpu", "List, USD per vCPU-second", PriceKind::List, Component::Vcpu),
+        ("routed_vcpu", "Routed, USD per vCPU-second", PriceKind::Routed, Component::Vcpu),
+        ("list_memory", "List, USD per GiB-second of memory", PriceKind::List, Component::Memory),
+        (
+            "routed_memory",
+            "Routed, USD per GiB-second of memory",
+            PriceKind::Routed,
+            Component::Memory,
+        ),
+        ("list_disk", "List, USD per GiB-second of disk", PriceKind::List, Component::Disk),
+    ] {
+        rows.push(rate(key, label, providers, kind, component, on));
+    }
+    rows.push(row("fee", "The router's fee, % of list", providers, |provider| {
+        let fee = provider.fee.as_ref().filter(|fee| fee.since <= on);
+        let entry = fee.map_or_else(
+            || Entry::without(Standing::NotRouted),
+            |fee| Entry {
+                evidence: Some(&fee.evidence),
+                ..Entry::computed(fee.percent.to_string())
+            },
+        );
+        entry.into()
+    }));
+    for (key, kind) in [("hour_list", PriceKind::List), ("hour_routed", PriceKind::Routed)] {
+        rows.push(hour(key, providers, kind, on));
+    }
+    rows.push(row(
+        "create_list",
+        "A plain create call, list, USD a second",
+        providers,
+        |provider| Cell { entries: default_bills(provider, on) },
+    ));
+    rows.extend(by_variant(providers, &["billing"]));
+    rows
+}
+
+/// The rate of a component, ranked where all bill what was asked for.
+fn rate<'a>(
+    key: &'static str,
+    label: &str,
+    providers: Providers<'a, '_>,
+    kind: PriceKind,
+    component: Component,
+    on: Date,
+) -> Row<'a> {
+    let found = |provider: &'a Provider| -> Option<&'a Price> {
+        let variant = &provider.default_variant().id;
+        provider.prices_on(kind, on).find(|row| row.component == component && row.is_for(variant))
+    };
+    let mut row = row(key, label, providers, |provider| {
+        let Some(price) = found(provider) else {
+            let standing = match kind {
+                PriceKind::List => Standing::Unknown,
+                PriceKind::Routed => Standing::NotRouted,
+            };
+            return Entry::without(standing).into();
+        };
+        let dispute = provider.price_disputes.iter().find(|(id, _)| *id == price.id);
+        let second = price.rate.per_second();
+        let text = match &price.included {
+            Some(included) if second.is_zero() => format!("included {}", included.label()),
+            Some(included) => format!("{}, {} free", second.shown(), included.label()),
+            None => second.shown(),
+        };
+        Entry {
+            standing: if dispute.is_some() { Standing::Disputed } else { Standing::Known },
+            evidence: Some(&price.evidence),
+            dispute: dispute.map(|(_, dispute)| dispute),
+            remark: price.evidence.note.clone(),
+            ..Entry::computed(text)
+        }
+        .into()
+    });
+    let figures: Vec<_> = providers
+        .iter()
+        .map(|provider| {
+            found(provider)
+                .filter(|price| price.included.is_none())
+                .map(|price| (price.rate.per_second(), price.basis.word().to_owned()))
+        })
+        .collect();
+    row.best = best_of(&figures, Better::Low);
+    row
+}
+
+/// The size that is asked about where no other is: one vCPU and two GiB.
+fn asked_shape() -> Shape {
+    Shape { vcpu: Quantity::ONE, memory_gib: Quantity::from(2), disk_gib: Quantity::ZERO }
+}
+
+fn hour<'a>(key: &'static str, providers: Providers<'a, '_>, kind: PriceKind, on: Date) -> Row<'a> {
+    let shape = asked_shape();
+    let bills: Vec<Estimate> = providers
+        .iter()
+        .map(|provider| {
+            let card = PriceCard::of(provider, provider.default_variant(), kind, on);
+            price(&card, &Ask::plain(shape, Quantity::from(HOUR)))
+        })
+        .collect();
+    let word = kind.word();
+    bills_row(key, format!("{} for an hour, {word}, USD", shape.label()), &bills)
+}
+
+/// A row of bills, best where all are exact.
+fn bills_row<'a>(key: &'static str, label: String, bills: &[Estimate]) -> Row<'a> {
+    let figures: Vec<_> =
+        bills.iter().map(|bill| bill.ranked().map(|usd| (usd, String::new()))).collect();
+    Row {
+        key,
+        label,
+        cells: bills.iter().map(|bill| Entry::bill(bill).into()).collect(),
+        best: best_of(&figures, Better::Low),
+    }
+}
+
+/// The list bill of a second for the size that a create call gives, by variant.
+fn default_bills(provider: &Provider, on: Date) -> Vec<Entry<'_>> {
+    let bill = |variant: &Variant| {
+        let Some(shape) = Shape::default_of(variant) else {
+            return Entry::without(Standing::Unpriced)
+                .remarked("not every part of its default size is known");
+        };
+        let estimate = default_second(provider, variant, PriceKind::List, on);
+        let entry = Entry::bill(&estimate);
+        let remark = match &entry.remark {
+            Some(why) => format!("{}; {why}", shape.label()),
+            None => shape.label(),
+        };
+        entry.remarked(remark)
+    };
+    provider.variants.iter().map(|variant| bill(variant).labelled(&variant.name)).collect()
+}
+
+/// What a second costs in the size that a create call gives.
+pub fn default_second(
+    provider: &Provider,
+    variant: &Variant,
+    kind: PriceKind,
+    on: Date,
+) -> Estimate {
+    match Shape::default_of(variant) {
+        Some(shape) => {
+            price(&PriceCard::of(provider, variant, kind, on), &Ask::plain(shape, Quantity::ONE))
+        }
+        None => Estimate::unpriced("not every part of its default size is known"),
+    }
+}
+
+/// The bill of the default workload, with the plan or top-up that it takes.
+fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, MoneyError> {
+    let ask = Workload::default();
+    let offers = |kind: PriceKind| -> Vec<Offer> {
+        providers
+            .iter()
+            .map(|provider| Offer::of(provider, provider.default_variant(), kind, on))
+            .collect()
+    };
+    let (list, routed) = (offers(PriceKind::List), offers(PriceKind::Routed));
+    let bills = |offers: &'_ [Offer]| -> Result<(Vec<Estimate>, Vec<Estimate>), MoneyError> {
+        let bills = offers
+            .iter()
+            .map(|offer| monthly_bill(offer, &ask))
+            .collect::<Result<Vec<MonthlyBill<'_>>, _>>()?;
+        Ok(bills.into_iter().map(|bill| (bill.usage, bill.total)).unzip())
+    };
+    let (list_usage, list_total) = bills(&list)?;
+    let (routed_usage, _) = bills(&routed)?;
+    let plan_cells = list.iter().map(|offer| {
+        let plan = offer.cheapest_for(&ask.shape, ask.peak_concurrency);
+        let Some(plan) = plan else { return Entry::without(Standing::Unknown).into() };
+        let fee = plan.usd_fee_per_month.map(|fee| format!("{} a month", fee.shown()));
+        let top_up = plan
+            .usd_top_up
+            .map(|usd| format!("unlocked by a prepaid top-up of {} (cash, not cost)", usd.shown()));
+        let parts: Vec<String> =
+            [Some(plan.name.clone()), fee, top_up].into_iter().flatten().collect();
+        let entry = Entry::computed(parts.join(", "));
+        match plan.creates_per_second {
+            Some(rate) => entry.remarked(format!("creates {rate} a second at most")),
+            None => entry.remarked("how many it creates a second is not known"),
+        }
+        .into()
+    });
+    let rows = vec![
+        bills_row("workload_list", "Use, list, USD a month".to_owned(), &list_usage),
+        bills_row("workload_routed", "Use, routed, USD a month".to_owned(), &routed_usage),
+        Row {
+            key: "workload_plan",
+            label: "Cheapest plan that holds the peak".to_owned(),
+            cells: plan_cells.collect(),
+            best: None,
+        },
+        bills_row("workload_total", "Use and plan fee, list, USD a month".to_owned(), &list_total),
+    ];
+    Ok(Group {
+        key: "workload",
+        title: "A month of a steady workload",
+        remark: Some(format!(
+            "{} runs a day of {} each on {}, {} at once at most, 30 days.",
+            ask.runs_per_day,
+            ask.seconds_per_run.duration(),
+            ask.shape.label(),
+            ask.peak_concurrency
+        )),
+        rows,
+    })
+}
+
+/// The rows of some sections of the variants; one entry for each variant that differs from the default one.
+fn by_variant<'a>(providers: Providers<'a, '_>, sections: &[&str]) -> Vec<Row<'a>> {
+    let Some(first) = providers.first() else { return Vec::new() };
+    let mut rows = Vec::new();
+    for (place, (key, _, claims)) in first.default_variant().sections().iter().enumerate() {
+        if !sections.contains(key) {
+            continue;
+        }
+        for (line, claim) in claims.iter().enumerate() {
+            rows.push(row(claim.key, claim.label, providers, |provider| {
+                variants_cell(provider, place, line)
+            }));
+        }
+    }
+    rows
+}
+
+/// A claim of a variant by the places of its section and its line.
+fn variant_claim(variant: &Variant, section: usize, line: usize) -> Option<&dyn AnyClaim> {
+    let (_, _, rows) = variant.sections().into_iter().nth(section)?;
+    rows.into_iter().nth(line).map(|row| row.claim)
+}
+
+fn variants_cell(provider: &Provider, section: usize, line: usize) -> Cell<'_> {
+    let default = variant_claim(provider.default_variant(), section, line);
+    let said = default.map(|claim| (claim.state(), claim.shown()));
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for variant in &provider.variants {
+        let Some(claim) = variant_claim(variant, section, line) else { continue };
+        if entries.is_empty() || said != Some((claim.state(), claim.shown())) {
+            entries.push(Entry::of(claim).labelled(&variant.name));
+        }
+    }
+    if let [only] = entries.as_mut_slice() {
+        // What holds for all variants needs no name of one.
+        only.label = None;
+    }
+    Cell { entries }
+}
+
+fn sizes<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
+    let mut rows = by_variant(providers, &["size"]);
+    for row in &mut rows {
+        let figure = |provider: &&'a Provider| {
+            let size = &provider.default_variant().size;
+            match row.key {
+                "max_vcpu" => size.max_vcpu.value().copied(),
+                "max_memory_mib" => size.max_memory_mib.value().copied().map(Quantity::from),
+                "max_disk_mib" => size.max_disk_mib.value().copied().map(Quantity::from),
+                _ => None,
+            }
+            .map(|most| (most, String::new()))
+        };
+        let figures: Vec<_> = providers.iter().map(figure).collect();
+        row.best = best_of(&figures, Better::High);
+    }
+    rows
+}
+
+fn times<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
+    let mut rows = by_variant(providers, &["time"]);
+    // The longest session is a matter of the plan: the variant's row would repeat the best plan's.
+    rows.retain(|row| row.key != "max_session_seconds");
+    rows.extend(plans(providers, &["max_session_seconds"]));
+    rows
+}
+
+/// The claims of a plan that stand in a group of their own.
+const PLAN_KEYS: &[&str] = &[
+    "usd_fee_per_month",
+    "usd_minimum_per_month",
+    "usd_top_up",
+    "requirement",
+    "usd_credit_one_time",
+    "concurrent_sandboxes",
+    "creates_per_second",
+    "creates_per_minute",
+    "pool_vcpu",
+    "pool_memory_gib",
+    "pool_disk_gib",
+];
+
+/// Claims of the plans, an entry for each plan that says something. A row that nobody answers is left out.
+fn plans<'a>(providers: Providers<'a, '_>, keys: &[&str]) -> Vec<Row<'a>> {
+    let place = |wanted: &str| Plan::KEYS.iter().position(|key| *key == wanted);
+    let claim = |plan: &'a Plan, place: usize| plan.rows().into_iter().nth(place);
+    let cell = |provider: &'a Provider, place: usize| {
+        let entries: Vec<Entry<'a>> = provider
+            .plans
+            .iter()
+            .filter_map(|plan| claim(plan, place).map(|row| (plan, Entry::of(row.claim))))
+            .filter(|(_, entry)| entry.standing != Standing::Unknown)
+            .map(|(plan, entry)| entry.labelled(&plan.name))
+            .collect();
+        if entries.is_empty() { Entry::without(Standing::Unknown).into() } else { Cell { entries } }
+    };
+    let label = |place: usize| {
+        providers
+            .iter()
+            .flat_map(|provider| &provider.plans)
+            .find_map(|plan| claim(plan, place))
+            .map(|row| row.label)
+    };
+    keys.iter()
+        .filter_map(|key| place(key))
+        .filter_map(|place| {
+            let key = Plan::KEYS.get(place)?;
+            let row = row(key, label(place)?, providers, |provider| cell(provider, place));
+            let answered = row
+                .cells
+                .iter()
+                .flat_map(|cell| &cell.entries)
+                .any(|entry| entry.standing != Standing::Unknown);
+            answered.then_some(row)
+        })
+        .collect()
+}
+
+/// The rows of a section that does not differ by variant.
+fn section<'a>(providers: Providers<'a, '_>, wanted: &str) -> Vec<Row<'a>> {
+    let Some(first) = providers.first() else { return Vec::new() };
+    let sections = first.sections();
+    let Some(place) = sections.iter().position(|(key, _, _)| *key == wanted) else {
+        return Vec::new();
+    };
+    let claim = |provider: &'a Provider, line: usize| {
+        provider.sections().into_iter().nth(place)?.2.into_iter().nth(line)
+    };
+    let Some((_, _, lines)) = sections.into_iter().nth(place) else { return Vec::new() };
+    lines
+        .iter()
+        .enumerate()
+        .map(|(line, one)| {
+            row(one.key, one.label, providers, |provider| {
+                claim(provider, line)
+                    .map_or_else(|| Entry::without(Standing::Unknown), |row| Entry::of(row.claim))
+                    .into()
+            })
+        })
+        .collect()
+}
+
+fn egress<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
+    let mut rows = section(providers, provider::Egress::KEY);
+    rows.extend(plans(providers, &["egress_off", "egress_open"]));
+    rows
+}
+
+fn promises<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
+    let mut rows = section(providers, provider::Compliance::KEY);
+    rows.extend(section(providers, provider::Sla::KEY));
+    rows.extend(section(providers, provider::Placement::KEY));
+    rows
+}
+
+/// Claimed starts, then a row for each thing that somebody measured in the same way.
+fn starts<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
+    let mut rows = section(providers, provider::Start::KEY);
+    let mut kinds: Vec<(&str, &str)> = Vec::new();
+    for measurement in providers.iter().flat_map(|provider| &provider.measurements) {
+        let kind = (measurement.metric.as_str(), measurement.mode.as_str());
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    for (metric, mode) in kinds {
+        let metric_label = metric.trim_end_matches("_ms").replace('_', " ");
+        let label = format!("Measured {metric_label}, {mode}, ms");
+        let of = |provider: &'a Provider| {
+            provider.measurements.iter().filter(move |one| {
+                one.metric == metric && one.mode == mode && one.median().is_some()
+            })
+        };
+        let mut row = row("measured_start", label, providers, |provider| {
+            let entries: Vec<Entry<'a>> = of(provider).map(|one| measured(provider, one)).collect();
+            if entries.is_empty() {
+                Entry::without(Standing::NotMeasured).into()
+            } else {
+                Cell { entries }
+            }
+        });
+        let figures: Vec<_> = providers
+            .iter()
+            .map(|provider| of(provider).next().and_then(|one| start_figure(provider, one)))
+            .collect();
+        row.best = best_of(&figures, Better::Low);
+        rows.push(row);
+    }
+    rows
+}
+
+/// A measured median with its basis: who measured what, when, and on which rung of the ladder.
+fn start_figure(provider: &Provider, one: &Measurement) -> Option<(Quantity, String)> {
+    let (median, kind) = one.median()?;
+    let tier = provider.variant(&one.variant)?.isolation.tier.value()?;
+    let basis = format!(
+        "{kind} {} {:?} {:?} {}",
+        one.measured_by,
+        one.window_start,
+        one.window_end,
+        tier.word()
+    );
+    Some((Quantity::parse(median).ok()?, basis))
+}
+
+fn measured<'a>(provider: &'a Provider, one: &'a Measurement) -> Entry<'a> {
+    let (median, kind) = one.median().unwrap_or(("", ""));
+    let variant = provider.variant(&one.variant);
+    let class = variant.map_or_else(String::new, |variant| {
+        let tier = variant.isolation.tier.value().map_or("tier unknown", |tier| tier.label());
+        format!("{} ({tier})", variant.name)
+    });
+    let window = match (&one.window_start, &one.window_end) {
+        (Some(start), Some(end)) => format!("{start} to {end}"),
+        (Some(day), None) | (None, Some(day)) => day.clone(),
+        (None, None) => "undated".to_owned(),
+    };
+    let statistic =
+        |name: &str, label: &str| one.statistic(name).map(|value| format!("{label} {value}"));
+    let mut parts = vec![format!("{class}, {window}")];
+    parts.extend(statistic("median_of_daily_p95_ms", "p95"));
+    parts.extend(statistic("median_of_daily_p99_ms", "p99"));
+    parts.extend(statistic("success_ratio", "success ratio"));
+    parts.extend(statistic("mean_success_ratio", "success ratio"));
+    parts.push(one.measured_by.clone());
+    Entry { evidence: Some(&one.evidence), ..Entry::computed(format!("{median} ({kind})")) }
+        .remarked(parts.join("; "))
+}
+
+fn scores<'a>(providers: Providers<'a, '_>) -> Row<'a> {
+    row("quality_score", "Score", providers, |provider| {
+        provider
+            .score()
+            .map_or_else(
+                || Entry::without(Standing::NotScored),
+                |score| {
+                    let text =
+                        format!("{} of {}, {}", score.value, score.scale, score.kind.label());
+                    Entry { evidence: Some(&score.evidence), ..Entry::computed(text) }
+                },
+            )
+            .into()
+    })
+}
+
+fn sources<'a>(providers: Providers<'a, '_>) -> Row<'a> {
+    row("sources", "Sources read, file last checked", providers, |provider| {
+        let count = provider.sources.len();
+        Entry::computed(format!("{count} sources, {}", provider.checked_on)).into()
+    })
+}
