@@ -7,7 +7,7 @@ pub mod views;
 
 use axum::Json;
 use axum::Router;
-use axum::extract::State;
+use axum::http::StatusCode;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -15,7 +15,6 @@ use utoipa_axum::routes;
 use crate::catalog::store::Revision;
 use crate::state::AppState;
 use jiff::civil::Date;
-use problem::Problem;
 use views::{DATA_LICENCE, Envelope};
 
 /// Everything that the OpenAPI document says besides the paths.
@@ -40,15 +39,13 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     let served = document.clone();
     let router = router
         .route("/api/v1/openapi.json", axum::routing::get(move || async move { Json(served) }))
-        .route("/api", axum::routing::any(unknown_path))
-        .route("/api/{*path}", axum::routing::any(unknown_path))
-        .method_not_allowed_fallback(async || Problem::method_not_allowed());
+        .route("/api/{*path}", axum::routing::any(async || StatusCode::NOT_FOUND));
     (router, document)
 }
 
-/// Paths below `/api` that do not exist answer like every other error.
-async fn unknown_path(State(_): State<AppState>) -> Problem {
-    Problem::not_found("there is no such path; /api/v1/openapi.json lists those that are there")
+/// The OpenAPI document as JSON.
+pub fn document() -> serde_json::Value {
+    serde_json::to_value(routes().1).unwrap_or_default()
 }
 
 /// The envelope round an answer.

@@ -9,7 +9,7 @@ mod verdict;
 use crate::catalog::Provider;
 use crate::catalog::claim::{AnyClaim, Dispute, Evidence, State};
 use crate::catalog::shape::{Estimate, Exactness};
-use crate::money::{MoneyError, Usd};
+use crate::money::MoneyError;
 use jiff::civil::Date;
 
 pub use verdict::{Finding, Pick};
@@ -93,7 +93,7 @@ pub struct Entry<'a> {
     pub standing: Standing,
     /// The value in words; `None` where there is none.
     pub text: Option<String>,
-    /// What it depends on, what it is made of, or why there is none.
+    /// What it depends on, what it is made of, or why there is none. What a source says besides is in the evidence.
     pub remark: Option<String>,
     /// Where it comes from; `None` for what was computed.
     pub evidence: Option<&'a Evidence>,
@@ -167,7 +167,7 @@ impl<'a> Entry<'a> {
                 State::NotApplicable => Standing::NotApplicable,
             },
             text: claim.shown(),
-            remark: claim.evidence().and_then(|evidence| evidence.note.clone()),
+            remark: None,
             evidence: claim.evidence(),
             dispute: claim.dispute(),
         }
@@ -186,14 +186,14 @@ impl<'a> Entry<'a> {
     /// A bill with how firm it is and why.
     pub fn bill(estimate: &Estimate) -> Self {
         let because = || Some(estimate.because.join("; "));
-        match (estimate.exactness, estimate.usd) {
-            (Exactness::Exact, Some(usd)) => Self::computed(usd.shown()),
-            (Exactness::Depends, Some(usd)) => Self {
+        match estimate.exactness {
+            Exactness::Exact => Self::computed(estimate.shown()),
+            Exactness::Depends => Self {
                 standing: Standing::Depends,
                 remark: because(),
-                ..Self::computed(range(usd, estimate.low, estimate.high))
+                ..Self::computed(estimate.shown())
             },
-            _ => Self { remark: because(), ..Self::without(Standing::Unpriced) },
+            Exactness::Unpriced => Self { remark: because(), ..Self::without(Standing::Unpriced) },
         }
     }
 
@@ -213,17 +213,6 @@ impl<'a> Entry<'a> {
 impl<'a> From<Entry<'a>> for Cell<'a> {
     fn from(entry: Entry<'a>) -> Self {
         Self { entries: vec![entry] }
-    }
-}
-
-/// An amount that depends on something, with its bounds.
-pub fn range(usd: Usd, low: Option<Usd>, high: Option<Usd>) -> String {
-    match (low, high) {
-        (Some(low), Some(high)) if low != high => {
-            format!("{} to {}", low.shown(), high.shown())
-        }
-        (Some(low), None) => format!("{} or more", low.shown()),
-        _ => usd.shown(),
     }
 }
 

@@ -28,6 +28,14 @@ pub mod query;
 #[cfg(feature = "ssr")]
 pub mod api;
 
+pub mod islands;
+
+#[cfg(feature = "ssr")]
+pub mod parts;
+
+#[cfg(feature = "ssr")]
+pub mod pages;
+
 #[cfg(feature = "ssr")]
 pub mod server;
 

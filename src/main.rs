@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use thud::catalog::load::{CatalogFile, Problem, embedded_files, files_in, load};
 use thud::catalog::{Catalog, store};
 use thud::server::config::Config;
-use thud::state::{AppState, today};
-use thud::{database, server};
+use thud::state::{AppState, Site, today};
+use thud::{api, database, server};
 use tracing_subscriber::EnvFilter;
 
 /// The open catalog of code sandboxes for AI agents.
@@ -107,7 +107,18 @@ async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Resul
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
     let revision =
         store::publish(&pool, &files, Timestamp::now()).await.map_err(|error| chain(&error))?;
-    let state = AppState { catalog: Arc::new(catalog), revision: Arc::new(revision), pool };
+    let site = Site {
+        build: server::build_name(&config.site_root),
+        root: config.site_root,
+        public_url: config.public_url,
+        api_document: api::document(),
+    };
+    let state = AppState {
+        catalog: Arc::new(catalog),
+        revision: Arc::new(revision),
+        pool,
+        site: Arc::new(site),
+    };
     println!("Thud is at http://{address}");
     // Without TCP_NODELAY small answers wait for an acknowledgement.
     let listener = listener.tap_io(|stream| {

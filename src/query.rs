@@ -32,20 +32,22 @@ pub struct FieldError {
 pub struct Query {
     pairs: Vec<(String, String)>,
     errors: Vec<FieldError>,
+    /// Whether a form may have sent it, which sends a choice that was not made as an empty text.
+    of_form: bool,
 }
 
 impl Query {
     /// Reads a query string of which every parameter counts, unknown ones being ignored: links carry tracking tags.
     pub fn of_page(raw: Option<&str>) -> Self {
         let pairs = form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned().collect();
-        Self { pairs, errors: Vec::new() }
+        Self { pairs, errors: Vec::new(), of_form: true }
     }
 
     /// Reads a query string; parameters that are not in `allowed`, or are there twice, are errors.
     pub fn new(raw: Option<&str>, allowed: &[&str]) -> Self {
         let pairs: Vec<(String, String)> =
             form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned().collect();
-        let mut query = Self { pairs: Vec::new(), errors: Vec::new() };
+        let mut query = Self { pairs: Vec::new(), errors: Vec::new(), of_form: false };
         for (name, value) in pairs {
             if !allowed.contains(&name.as_str()) {
                 let list = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
@@ -127,7 +129,7 @@ impl Query {
 
     /// The price kind that was asked for.
     pub fn price_kind(&mut self) -> Option<PriceKind> {
-        let text = self.text("price")?;
+        let text = self.text("price").filter(|text| !(self.of_form && text.is_empty()))?;
         PriceKind::parse(&text).map_err(|message| self.error("price", message)).ok()
     }
 

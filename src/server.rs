@@ -1,22 +1,31 @@
 //! All routes and all middleware, in order, on one screen.
 
+mod caching;
 pub mod config;
-mod headers;
+mod failures;
+mod files;
+mod hosts;
+mod security;
 
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 
-use crate::api;
 use crate::state::AppState;
+use crate::{api, pages};
+
+pub use files::build_name;
 
 /// The largest request body: the catalog only answers questions.
 const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -26,16 +35,26 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The whole site.
 pub fn router(state: AppState) -> Router {
     let (api, _) = api::routes();
+    // wasm is laid out compressed already; what is not is not worth the time of a request.
+    let compressible =
+        DefaultPredicate::new().and(NotForContentType::const_new("application/wasm"));
     Router::new()
         .route("/healthz", get(async || "ok\n"))
         .merge(api)
+        .merge(pages::routes(&state))
+        .fallback_service(files::service(&state))
         // From here down, the last layer sees a request first.
-        .layer(middleware::from_fn_with_state(state.clone(), headers::caching))
-        .layer(CompressionLayer::new())
-        .layer(middleware::from_fn(headers::security))
         .layer(CatchPanicLayer::new())
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_TIMEOUT))
+        .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_TIMEOUT))
+        .layer(from_fn_with_state(state.clone(), failures::explain))
+        .layer(from_fn_with_state(state.clone(), hosts::only_ours))
+        .layer(from_fn_with_state(state.clone(), caching::answer))
+        .layer(from_fn(security::headers))
+        .layer(CompressionLayer::new().compress_when(compressible))
+        .layer(PropagateRequestIdLayer::x_request_id())
         .layer(TraceLayer::new_for_http())
+        .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
         .with_state(state)
 }

@@ -1,10 +1,13 @@
-//! What every request shares: the catalog, its revision, the database.
+//! What every request shares: the catalog, its revision, the database, and what the site is built from.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::extract::FromRef;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
+use leptos::config::LeptosOptions;
 use sqlx::SqlitePool;
 
 use crate::catalog::Catalog;
@@ -19,6 +22,27 @@ pub struct AppState {
     pub revision: Arc<Revision>,
     /// The database.
     pub pool: SqlitePool,
+    /// What the site is built from.
+    pub site: Arc<Site>,
+}
+
+/// What the site is built from, and where it is reached.
+#[derive(Debug, Clone, Default)]
+pub struct Site {
+    /// The folder of files that are served as they are.
+    pub root: PathBuf,
+    /// Names this build and its files: what was cached from another one is stale.
+    pub build: String,
+    /// Scheme and host by which the world reaches the site, without a slash at the end, where that is known.
+    pub public_url: Option<String>,
+    /// The OpenAPI document.
+    pub api_document: serde_json::Value,
+}
+
+impl FromRef<AppState> for LeptosOptions {
+    fn from_ref(state: &AppState) -> Self {
+        Self::builder().output_name("thud").site_root(state.site.root.to_string_lossy()).build()
+    }
 }
 
 /// The day in UTC at an instant.

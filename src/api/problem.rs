@@ -11,7 +11,7 @@ use crate::query::{FieldError, Query};
 /// An error that a program can branch on by its `type`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
-    /// A stable path on this site.
+    /// A stable path on this site, where the type is explained.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The kind of error in a few words.
@@ -20,6 +20,8 @@ pub struct Problem {
     pub status: u16,
     /// What happened and what is allowed.
     pub detail: String,
+    /// The request by its id, as in the header `x-request-id`.
+    pub instance: Option<String>,
     /// One entry for each parameter that is wrong.
     pub errors: Vec<FieldError>,
 }
@@ -38,45 +40,63 @@ impl Problem {
             .map(|error| format!("{} {}", error.field, error.message))
             .collect::<Vec<_>>()
             .join("; ");
-        Self {
-            kind: "/api#bad-request",
-            title: "Bad request",
-            status: StatusCode::BAD_REQUEST.as_u16(),
-            detail,
-            errors,
-        }
+        Self { errors, ..Self::of_status(StatusCode::BAD_REQUEST).saying(detail) }
     }
 
     /// 404: no such thing, with what there is.
     pub fn not_found(detail: impl Into<String>) -> Self {
-        Self {
-            kind: "/api#not-found",
-            title: "Not found",
-            status: StatusCode::NOT_FOUND.as_u16(),
-            detail: detail.into(),
-            errors: Vec::new(),
-        }
+        Self::of_status(StatusCode::NOT_FOUND).saying(detail)
     }
 
-    /// 405: the path is there, the method is not.
-    pub fn method_not_allowed() -> Self {
-        Self {
-            kind: "/api#method-not-allowed",
-            title: "Method not allowed",
-            status: StatusCode::METHOD_NOT_ALLOWED.as_u16(),
-            detail: "this path answers GET, HEAD and OPTIONS".to_owned(),
-            errors: Vec::new(),
-        }
+    /// What can be said of a status alone.
+    pub fn of_status(status: StatusCode) -> Self {
+        let (kind, title, detail) = match status {
+            StatusCode::BAD_REQUEST => {
+                ("/api#bad-request", "Bad request", "the request cannot be read")
+            }
+            StatusCode::NOT_FOUND => (
+                "/api#not-found",
+                "Not found",
+                "there is no such path; /api/v1/openapi.json lists those that are there",
+            ),
+            StatusCode::METHOD_NOT_ALLOWED => (
+                "/api#method-not-allowed",
+                "Method not allowed",
+                "this path answers GET, HEAD and OPTIONS",
+            ),
+            StatusCode::PAYLOAD_TOO_LARGE => (
+                "/api#too-large",
+                "Too large",
+                "the body is larger than anything that is asked for",
+            ),
+            StatusCode::MISDIRECTED_REQUEST => (
+                "/api#misdirected",
+                "Misdirected request",
+                "this site does not answer for the host that was asked for",
+            ),
+            StatusCode::SERVICE_UNAVAILABLE => {
+                ("/api#unavailable", "Unavailable", "the site could not answer in time; try again")
+            }
+            _ => ("/api#internal", "Internal error", "something went wrong here; it is in our log"),
+        };
+        let status = status.as_u16();
+        Self { kind, title, status, detail: detail.to_owned(), instance: None, errors: Vec::new() }
+    }
+
+    fn saying(self, detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..self }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(self)).into_response();
+        let mut response = (status, Json(&self)).into_response();
         response
             .headers_mut()
             .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        // So that a layer which knows the request can name it.
+        response.extensions_mut().insert(self);
         response
     }
 }

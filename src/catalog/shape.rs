@@ -120,6 +120,18 @@ impl Estimate {
         }
     }
 
+    /// The figure in words: with its bounds where it depends, "no price" where there is none.
+    pub fn shown(&self) -> String {
+        match (self.usd, self.low, self.high) {
+            (None, _, _) => "no price".to_owned(),
+            (Some(_), Some(low), Some(high)) if low != high => {
+                format!("{} to {}", low.shown(), high.shown())
+            }
+            (Some(_), Some(low), None) => format!("{} or more", low.shown()),
+            (Some(usd), _, _) => usd.shown(),
+        }
+    }
+
     /// The figure if it is exact: only such figures are ranked.
     pub fn ranked(&self) -> Option<Usd> {
         if self.exactness == Exactness::Exact { self.usd } else { None }

@@ -136,7 +136,6 @@ fn rate<'a>(
             standing: if dispute.is_some() { Standing::Disputed } else { Standing::Known },
             evidence: Some(&price.evidence),
             dispute: dispute.map(|(_, dispute)| dispute),
-            remark: price.evidence.note.clone(),
             ..Entry::computed(text)
         }
         .into()

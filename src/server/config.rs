@@ -3,10 +3,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use axum::http::uri::Authority;
+
 /// Where the site listens if `THUD_ADDR` says nothing.
 const ADDR: &str = "127.0.0.1:3000";
 /// The name of the database in the data folder.
 const DATABASE_FILE: &str = "thud.sqlite";
+/// Where the built files are if `THUD_SITE_ROOT` says nothing: where `cargo leptos` lays them too.
+const SITE_ROOT: &str = "target/site";
 
 /// Everything that can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +21,11 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// `THUD_CATALOG_DIR`: a folder of provider files instead of those that are built in.
     pub catalog_dir: Option<PathBuf>,
+    /// `THUD_SITE_ROOT`: the folder of stylesheet, browser half and pictures; `target/site` if left out.
+    pub site_root: PathBuf,
+    /// `THUD_PUBLIC_URL`: scheme and host by which the world reaches the site, such as `https://thud.example`. Other
+    /// hosts are then turned away; without it only localhost and address literals are served.
+    pub public_url: Option<String>,
 }
 
 impl Config {
@@ -33,11 +42,53 @@ impl Config {
                 .ok_or("no home folder is known: name a data folder with THUD_DATA_DIR")?,
         };
         let catalog_dir = std::env::var_os("THUD_CATALOG_DIR").map(PathBuf::from);
-        Ok(Self { addr, data_dir, catalog_dir })
+        let site_root =
+            std::env::var_os("THUD_SITE_ROOT").map_or_else(|| SITE_ROOT.into(), PathBuf::from);
+        let public_url = match std::env::var("THUD_PUBLIC_URL") {
+            Ok(text) => Some(public_url(&text)?),
+            Err(_) => None,
+        };
+        Ok(Self { addr, data_dir, catalog_dir, site_root, public_url })
     }
 
     /// The database file.
     pub fn database(&self) -> PathBuf {
         self.data_dir.join(DATABASE_FILE)
+    }
+}
+
+/// Reads the address of the site: scheme and host, no path.
+fn public_url(text: &str) -> Result<String, String> {
+    let trimmed = text.strip_suffix('/').unwrap_or(text);
+    let wrong = || {
+        format!(
+            "THUD_PUBLIC_URL is {text}; a scheme and a host such as https://thud.example is allowed"
+        )
+    };
+    let host = trimmed
+        .strip_prefix("https://")
+        .or_else(|| trimmed.strip_prefix("http://"))
+        .ok_or_else(wrong)?;
+    let authority = host.parse::<Authority>().map_err(|_| wrong())?;
+    if authority.as_str().contains('@') {
+        return Err(wrong());
+    }
+    Ok(trimmed.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_url_is_a_scheme_and_a_host() {
+        for text in ["https://thud.example", "https://thud.example/", "http://127.0.0.1:3000"] {
+            assert_eq!(public_url(text), Ok(text.trim_end_matches('/').to_owned()));
+        }
+        for text in
+            ["", "thud.example", "https://", "https://a/b", "ftp://a", "https://u@a", "https://a b"]
+        {
+            assert!(public_url(text).is_err(), "{text}");
+        }
     }
 }

@@ -10,8 +10,8 @@ use tower::ServiceExt;
 
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::store;
-use crate::state::{AppState, today};
-use crate::{database, server};
+use crate::state::{AppState, Site, today};
+use crate::{api, database, server};
 
 /// The site over the built-in catalog and a database of its own.
 struct TestApp {
@@ -38,7 +38,13 @@ impl TestApp {
         let files = embedded_files();
         let revision = store::publish(&pool, &files, Timestamp::now()).await.unwrap();
         let catalog = load(&files, today()).unwrap();
-        let state = AppState { catalog: Arc::new(catalog), revision: Arc::new(revision), pool };
+        let site = Site { api_document: api::document(), ..Site::default() };
+        let state = AppState {
+            catalog: Arc::new(catalog),
+            revision: Arc::new(revision),
+            pool,
+            site: Arc::new(site),
+        };
         Self { router: server::router(state), _folder: folder }
     }
 

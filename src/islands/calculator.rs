@@ -1,0 +1,247 @@
+//! The calculator of runaways: a form, and the figures for it, anew with every key. Without scripts the form asks the
+//! server, which renders this very component.
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::calculator::exposure::{Backstop, Exposed, expose};
+use crate::calculator::input::Input;
+use crate::calculator::offer::{Offer, PlanOffer};
+use crate::catalog::claim::State;
+use crate::catalog::shape::Estimate;
+use crate::catalog::word::PriceKind;
+use crate::money::Usd;
+
+/// A field of the form: its name in the query, its label, what it holds if nothing is typed, and a hint.
+struct Field {
+    name: &'static str,
+    label: &'static str,
+    default: &'static str,
+    hint: &'static str,
+}
+
+const FIELDS: [Field; 7] = [
+    Field { name: "vcpu", label: "vCPU", default: "1", hint: "of each sandbox" },
+    Field { name: "memory_gib", label: "Memory, GiB", default: "2", hint: "of each sandbox" },
+    Field { name: "disk_gib", label: "Disk, GiB", default: "0", hint: "of each sandbox" },
+    Field { name: "runaways", label: "Runaways", default: "1", hint: "at once" },
+    Field {
+        name: "noticed_after_seconds",
+        label: "Noticed after, s",
+        default: "3600",
+        hint: "until somebody stops them",
+    },
+    Field { name: "timeout_seconds", label: "Timeout, s", default: "60", hint: "per run, or none" },
+    Field { name: "attempts", label: "Attempts", default: "1", hint: "per task: retries multiply" },
+];
+
+/// What is typed into the form, as text: what is wrong stays there to be mended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Typed {
+    /// Text by field, in the order of the form.
+    fields: Vec<String>,
+    /// List or routed.
+    price: PriceKind,
+}
+
+impl Typed {
+    /// From the texts of a query; defaults for what is not there.
+    pub fn of(text: impl Fn(&str) -> Option<String>) -> Self {
+        let price = text("price").and_then(|word| PriceKind::parse(&word).ok());
+        Self {
+            fields: FIELDS
+                .iter()
+                .map(|field| text(field.name).unwrap_or_else(|| field.default.to_owned()))
+                .collect(),
+            price: price.unwrap_or(PriceKind::Routed),
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        let place = FIELDS.iter().position(|field| field.name == name)?;
+        self.fields.get(place).cloned()
+    }
+}
+
+/// Form and figures.
+#[island]
+pub fn Calculator(
+    /// The offers that are reckoned with, routed and list.
+    offers: Vec<Offer>,
+    /// What the form holds at first.
+    typed: Typed,
+    /// Plans that the address names, by provider.
+    plans: Vec<(String, String)>,
+) -> impl IntoView {
+    let typed = RwSignal::new(typed);
+    let fields: Vec<_> =
+        FIELDS.iter().enumerate().map(|(place, one)| field(place, one, typed)).collect();
+    let kinds: Vec<_> = [PriceKind::Routed, PriceKind::List]
+        .into_iter()
+        .map(|kind| {
+            let id = format!("price-{}", kind.word());
+            view! {
+                <span class="choice">
+                    <input type="radio" id=id.clone() name="price" value=kind.word()
+                        checked=typed.get_untracked().price == kind
+                        on:change=move |_| typed.update(|typed| typed.price = kind)/>
+                    <label for=id>{kind.label()}</label>
+                </span>
+            }
+        })
+        .collect();
+    let named = plans.iter().map(|(slug, id)| format!("{slug}:{id}")).collect::<Vec<_>>().join(",");
+    let named =
+        (!named.is_empty()).then(|| view! { <input type="hidden" name="plan" value=named/> });
+    view! {
+        <form class="form calculator" method="get" action="/calculator">
+            {fields}
+            <fieldset class="field"><legend>"Price"</legend>{kinds}</fieldset>
+            {named}
+            <p class="field"><button type="submit">"Reckon"</button></p>
+        </form>
+        <div class="figures" aria-live="polite">{move || figures(&offers, &plans, &typed.get())}</div>
+    }
+}
+
+fn field(place: usize, field: &'static Field, typed: RwSignal<Typed>) -> impl IntoView {
+    let hint = format!("{}-hint", field.name);
+    let wrong = move || {
+        let errors = typed.with(|typed| {
+            let text = |name: &str| typed.text(name);
+            let mut input = Input::new(&text);
+            input.exposure();
+            input.errors()
+        });
+        errors.into_iter().find(|(name, _)| *name == field.name).map(|(_, message)| message)
+    };
+    view! {
+        <p class="field">
+            <label for=field.name>{field.label}</label>
+            <input id=field.name name=field.name inputmode="decimal" autocomplete="off"
+                value=typed.with_untracked(|typed| typed.text(field.name))
+                aria-describedby=hint.clone()
+                aria-invalid=move || wrong().map(|_| "true")
+                on:input:target=move |event| {
+                    typed.update(|typed| {
+                        if let Some(text) = typed.fields.get_mut(place) {
+                            *text = event.target().value();
+                        }
+                    });
+                }/>
+            <small id=hint class=move || if wrong().is_some() { "wrong" } else { "hint" }>
+                {move || wrong().unwrap_or_else(|| field.hint.to_owned())}
+            </small>
+        </p>
+    }
+}
+
+/// The figures for what is typed; what is wrong takes its default, which the fields say.
+fn figures(offers: &[Offer], plans: &[(String, String)], typed: &Typed) -> AnyView {
+    let text = |name: &str| typed.text(name);
+    let mut input = Input::new(&text);
+    let ask = input.exposure();
+    let assumed = (!input.errors().is_empty()).then(|| {
+        view! { <p class="notice">"Defaults stand in for what cannot be read."</p> }
+    });
+    let tables: Vec<_> = offers
+        .iter()
+        .filter(|offer| offer.card.kind == typed.price)
+        .map(|offer| {
+            let plan = plans
+                .iter()
+                .find(|(slug, _)| *slug == offer.slug)
+                .and_then(|(_, id)| offer.plan(id))
+                .or_else(|| offer.cheapest_for(&ask.shape, ask.runaways));
+            match expose(offer, plan, &ask) {
+                Ok(exposed) => table(offer, plan, &exposed, ask.runaways),
+                Err(error) => {
+                    view! { <p class="notice">{offer.name.clone()} ": the product " {error.to_string()}</p> }.into_any()
+                }
+            }
+        })
+        .collect();
+    view! { {assumed} <div class="figure-tables">{tables}</div> }.into_any()
+}
+
+fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, runaways: u64) -> AnyView {
+    let [second, hour, day] = &exposed.cpu_rates;
+    let [whole_second, whole_hour, whole_day] = &exposed.whole_rates;
+    let none = || "no timeout".to_owned();
+    let limited = |usd: Option<Usd>| usd.map_or_else(none, Usd::shown);
+    let until = "Until noticed, if nothing stops them";
+    let backstops: Vec<_> = exposed.backstops.iter().map(backstop).collect();
+    let because: Vec<String> = exposed.whole_until_noticed.because.clone();
+    let because = (!because.is_empty())
+        .then(|| view! { <p class="remark">"The whole bill " {exposed.whole_until_noticed.exactness.label()} ": " {because.join("; ")} "."</p> });
+    let plan_name = plan.map(|plan| plan.name.clone());
+    let held = match plan_name {
+        Some(name) if exposed.runaways_held < runaways => {
+            format!("{name} holds {} of the {runaways} at once.", exposed.runaways_held)
+        }
+        Some(name) => format!("{name} holds {} at once.", exposed.runaways_held),
+        None => "No plan is known, so nothing is known to cap them.".to_owned(),
+    };
+    view! {
+        <section class="figure-table">
+            <table>
+                <caption>{offer.name.clone()} ", " {offer.card.variant.clone()} ", " {offer.card.kind.label()} ", US dollars"</caption>
+                <thead><tr><td></td><th scope="col" class="number">"CPU only"</th><th scope="col" class="number">"Whole bill"</th></tr></thead>
+                <tbody>
+                    {line("One, a second", second.shown(), whole_second.shown(), "")}
+                    {line("One, an hour", hour.shown(), whole_hour.shown(), "headline")}
+                    {line("One, a day", day.shown(), whole_day.shown(), "headline")}
+                    {line(until, exposed.cpu_until_noticed.shown(), exposed.whole_until_noticed.shown(), "")}
+                    {line("With the timeout", limited(exposed.cpu_with_timeout), limited(exposed.whole_with_timeout), "")}
+                    {line("Saved by it", limited(exposed.cpu_saved), limited(exposed.whole_saved), "")}
+                </tbody>
+                <tbody>
+                    <tr><th scope="rowgroup" colspan="3" class="subhead">"What the platform does by itself, and the cost by then"</th></tr>
+                    {backstops}
+                </tbody>
+            </table>
+            {because}
+            <p>{held} " Agents stand still for " {exposed.agent_hours_blocked.to_string()} " hours in all until somebody notices."</p>
+        </section>
+    }
+    .into_any()
+}
+
+fn line(label: &'static str, cpu: String, whole: String, class: &'static str) -> impl IntoView {
+    view! { <tr class=class><th scope="row">{label}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr> }
+}
+
+fn backstop(backstop: &Backstop) -> impl IntoView {
+    let when = match (backstop.seconds, backstop.state) {
+        (Some(seconds), _) => format!("after {}", seconds.duration()),
+        (None, State::NotApplicable) => "not applicable".to_owned(),
+        (None, State::Unknown) => "not known".to_owned(),
+        (None, _) => "never".to_owned(),
+    };
+    let when = if backstop.state == State::Disputed { format!("{when}, disputed") } else { when };
+    let cpu = backstop.cpu_usd.map_or_else(|| "–".to_owned(), Usd::shown);
+    let whole = backstop.whole.as_ref().map_or_else(|| "–".to_owned(), Estimate::shown);
+    let label = capitalised(backstop.kind.label());
+    view! {
+        <tr><th scope="row">{label} ": " {when}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr>
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_begins_with_the_first_look() {
+        let typed = Typed::of(|_| None);
+        let text = |name: &str| typed.text(name);
+        let mut input = Input::new(&text);
+        assert_eq!(input.exposure(), crate::calculator::exposure::Exposure::default());
+        assert!(input.errors().is_empty());
+    }
+}

@@ -1,0 +1,144 @@
+//! Every page, its address, and the document round it. Pages are rendered whole, on the server alone.
+//!
+//! Not here: what a browser runs (`islands`), and what pages share (`parts`).
+
+mod api;
+mod calculator;
+mod compare;
+mod guide;
+mod home;
+mod methodology;
+mod problem;
+mod provider;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use leptos::prelude::*;
+use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_context};
+use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_router::components::{FlatRoutes, Route, Router as Routes};
+use leptos_router::{SsrMode, path};
+
+use crate::parts::layout::Layout;
+use crate::state::AppState;
+
+/// The largest page, in bytes.
+const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Pages that have an island; no other loads a script.
+const WITH_ISLAND: [&str; 1] = ["/calculator"];
+
+/// Whether a page has an island.
+pub fn has_island(path: &str) -> bool {
+    WITH_ISLAND.contains(&path)
+}
+
+/// Every page at its address.
+pub fn routes(state: &AppState) -> Router<AppState> {
+    let context = {
+        let state = state.clone();
+        move || provide_context(state.clone())
+    };
+    let document = {
+        let state = state.clone();
+        move || document(&state)
+    };
+    Router::new()
+        .leptos_routes_with_context(state, generate_route_list(Pages), context, document)
+        .layer(from_fn(end_with_the_document))
+}
+
+/// The page that says what went wrong.
+pub async fn failure(state: &AppState, path: &str, status: StatusCode) -> Response {
+    let context = {
+        let state = state.clone();
+        move || {
+            provide_context(state.clone());
+            provide_context(problem::Failure(status));
+        }
+    };
+    let document = {
+        let state = state.clone();
+        move || document(&state)
+    };
+    let request = Request::get(path).body(Body::empty()).unwrap_or_default();
+    let answer = render_app_async_with_context(context, document)(request).await;
+    trimmed(answer).await
+}
+
+/// Leptos appends scripts for its own hydration after the document, which our pages neither need nor allow.
+async fn end_with_the_document(request: Request, next: Next) -> Response {
+    trimmed(next.run(request).await).await
+}
+
+async fn trimmed(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = to_bytes(body, PAGE_BYTES_MAX).await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    const END: &[u8] = b"</html>";
+    let end = bytes.windows(END.len()).rposition(|window| window == END);
+    let page = end.map_or(bytes.clone(), |place| bytes.slice(..place + END.len()));
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(page.len()));
+    Response::from_parts(parts, Body::from(page))
+}
+
+/// The document round every page.
+fn document(state: &AppState) -> impl IntoView + use<> {
+    // Islands are hydrated one by one; the page itself never is.
+    if let Some(shared) = Owner::current_shared_context() {
+        shared.set_is_hydrating(false);
+    }
+    let asset = |path: &str| format!("{path}?v={}", state.site.build);
+    let script = has_island(&crate::parts::layout::path())
+        .then(|| view! { <script type="module" src=asset("/islands.js")></script> });
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <link rel="icon" type="image/svg+xml" href=asset("/favicon.svg")/>
+                <link rel="stylesheet" href=asset("/pkg/thud.css")/>
+                {script}
+                <MetaTags/>
+            </head>
+            <body><Pages/></body>
+        </html>
+    }
+}
+
+/// The table of addresses.
+#[component]
+fn Pages() -> impl IntoView {
+    provide_meta_context();
+    if use_context::<problem::Failure>().is_some() {
+        return view! { <Layout><problem::Problem/></Layout> }.into_any();
+    }
+    view! {
+        <Routes>
+            <Layout>
+                <FlatRoutes fallback=problem::NotFound>
+                    <Route path=path!("/") view=home::Home ssr=SsrMode::Async/>
+                    <Route path=path!("/sandboxes/:slug") view=provider::ProviderPage ssr=SsrMode::Async/>
+                    <Route path=path!("/compare") view=compare::CompareAll ssr=SsrMode::Async/>
+                    <Route path=path!("/compare/:slugs") view=compare::Compare ssr=SsrMode::Async/>
+                    <Route path=path!("/calculator") view=calculator::CalculatorPage ssr=SsrMode::Async/>
+                    <Route path=path!("/guide") view=guide::Guide ssr=SsrMode::Async/>
+                    <Route path=path!("/methodology") view=methodology::Methodology ssr=SsrMode::Async/>
+                    <Route path=path!("/api") view=api::Api ssr=SsrMode::Async/>
+                </FlatRoutes>
+            </Layout>
+        </Routes>
+    }
+    .into_any()
+}
+
+/// What the server shares with every page.
+fn state() -> AppState {
+    expect_context::<AppState>()
+}

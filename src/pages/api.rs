@@ -1,0 +1,94 @@
+//! `/api`: the API for people, from the same document that programs read.
+
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::parts::layout::head;
+
+/// The types of errors, by which a program can branch: anchor, status, meaning.
+const PROBLEMS: [(&str, &str, &str); 7] = [
+    (
+        "bad-request",
+        "400",
+        "A parameter is unknown, there twice or out of range. Each is named in errors, with what is allowed.",
+    ),
+    ("not-found", "404", "No such path or provider; a near miss is suggested."),
+    ("method-not-allowed", "405", "The path is there, the method is not."),
+    ("too-large", "413", "A body larger than anything that is asked for."),
+    ("misdirected", "421", "The site does not answer for the host that was asked for."),
+    ("internal", "500", "Something went wrong on our side."),
+    ("unavailable", "503", "The site could not answer in time."),
+];
+
+/// The API, readable.
+#[component]
+pub fn Api() -> impl IntoView {
+    let state = super::state();
+    let document = &state.site.api_document;
+    let paths: Vec<_> = document
+        .get("paths")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter_map(|(path, methods)| methods.get("get").map(|get| endpoint(path, get)))
+        .collect();
+    let problems: Vec<_> = PROBLEMS
+        .iter()
+        .map(|(anchor, status, words)| {
+            view! { <div id=*anchor><dt>{*status} " " <code>"/api#" {*anchor}</code></dt><dd>{*words}</dd></div> }
+        })
+        .collect();
+    view! {
+        {head("API", "The catalog as JSON: paths, parameters, rules of the format, errors.")}
+        <h1>"The catalog as JSON"</h1>
+        <p class="lead">"No key, no registration, open to every origin. The whole of it as one OpenAPI 3.1 document: "
+        <a href="/api/v1/openapi.json">"/api/v1/openapi.json"</a>"."</p>
+        <pre class="example" tabindex="0" role="region" aria-label="Example"><code>"curl '" {state.site.public_url.clone().unwrap_or_else(|| "http://127.0.0.1:3000".to_owned())} "/api/v1/exposure?runaways=20&noticed_after_seconds=28800'"</code></pre>
+        <section class="block">
+            <h2>"Rules"</h2>
+            <ul>
+                <li>"Within v1 fields may be added; none is removed or renamed. Ignore what you do not know."</li>
+                <li>"Money, rates and quantities with fractions are decimal strings; counts and milliseconds are integers; no field has two types."</li>
+                <li>"Fields are always present. A value has a " <code>"state"</code> " (known, unknown, not_applicable, disputed) that says why it is null; where sources disagree, " <code>"claims"</code> " has all of them."</li>
+                <li>"Every answer stands in an envelope with " <code>"schema_version"</code> ", " <code>"revision"</code> ", " <code>"published_at"</code> ", " <code>"as_of"</code> ", " <code>"total"</code> " and " <code>"result"</code> "."</li>
+                <li>"GET has a weak ETag and answers 304; answers may be kept for a minute and used for an hour while asked for again."</li>
+                <li>"Unknown parameters are errors, so that a typing mistake never goes unnoticed."</li>
+                <li>"The data is licensed CC BY 4.0."</li>
+            </ul>
+        </section>
+        {paths}
+        <section class="block">
+            <h2>"Errors"</h2>
+            <p>"Errors are " <code>"application/problem+json"</code> " (RFC 9457). Their " <code>"type"</code> " is one of these and stays what it is:"</p>
+            <dl class="facts">{problems}</dl>
+        </section>
+        <section class="block">
+            <h2>"Changes"</h2>
+            <dl class="facts"><div><dt>"2026-11-30"</dt><dd>"v1 begins."</dd></div></dl>
+        </section>
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn endpoint(path: &str, get: &Value) -> AnyView {
+    let words = [text(get, "summary"), text(get, "description")].join(" ");
+    let parameters: Vec<_> = get
+        .get("parameters")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|one| {
+            view! { <div><dt><code>{text(one, "name")}</code></dt><dd>{text(one, "description")}</dd></div> }
+        })
+        .collect();
+    let none = parameters.is_empty().then(|| view! { <p class="muted">"No parameters."</p> });
+    let list = (!parameters.is_empty()).then(|| view! { <dl class="facts">{parameters}</dl> });
+    let id = text(get, "operationId");
+    view! {
+        <section class="block" id=id><h2><code>"GET " {path.to_owned()}</code></h2><p>{words}</p>{none}{list}</section>
+    }
+    .into_any()
+}

@@ -1,0 +1,86 @@
+//! The pages that say what went wrong, and where to go from there.
+
+use axum::http::StatusCode;
+use leptos::prelude::*;
+use leptos_axum::ResponseOptions;
+
+use crate::parts::layout::{head, path};
+use crate::query::{nearest, shortened};
+
+/// What went wrong before a page was reached.
+#[derive(Debug, Clone, Copy)]
+pub struct Failure(pub StatusCode);
+
+/// Answers with a status other than 200.
+pub fn set_status(status: StatusCode) {
+    if let Some(options) = use_context::<ResponseOptions>() {
+        options.set_status(status);
+    }
+}
+
+/// The page of a failure.
+#[component]
+pub fn Problem() -> impl IntoView {
+    let status = use_context::<Failure>().map_or(StatusCode::INTERNAL_SERVER_ERROR, |one| one.0);
+    let (title, words) = match status {
+        StatusCode::NOT_FOUND => return view! { <NotFound/> }.into_any(),
+        StatusCode::MISDIRECTED_REQUEST => (
+            "This is another house",
+            "This site does not answer for the host name that was asked for. Its operator names the right one by \
+             THUD_PUBLIC_URL; without that, only localhost and plain addresses are served.",
+        ),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            ("This page is only for reading", "It answers GET and HEAD; nothing can be sent to it.")
+        }
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ("Too much at once", "What was sent is larger than anything that this page asks for.")
+        }
+        StatusCode::SERVICE_UNAVAILABLE => (
+            "That took too long",
+            "The site could not answer in time. It may be busy: try again in a moment.",
+        ),
+        status if status.is_client_error() => {
+            ("That could not be read", "The request is not one that this site understands.")
+        }
+        _ => (
+            "Something broke on our side",
+            "It is written in our log. The catalog itself is not harmed: try again, or look elsewhere for now.",
+        ),
+    };
+    view! {
+        {head(title, words)}
+        <h1>{title}</h1>
+        <p class="lead">{words}</p>
+        <p class="status-line">"Status " {status.as_u16()}</p>
+        {ways_on()}
+    }
+    .into_any()
+}
+
+/// A page that is not there.
+#[component]
+pub fn NotFound() -> impl IntoView {
+    set_status(StatusCode::NOT_FOUND);
+    let path = path();
+    // The last part of an address is often a provider that stands elsewhere.
+    let last = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or_default();
+    let near = super::state();
+    let near = nearest(&near.catalog, last)
+        .map(|provider| (format!("/sandboxes/{}", provider.slug), provider.name.clone()));
+    view! {
+        {head("Nothing here", "There is no page at this address.")}
+        <h1>"Nothing here"</h1>
+        <p class="lead">"There is no page at " <code>{shortened(&path)}</code>"."</p>
+        {near.map(|(href, name)| view! { <p>"Did you mean " <a href=href>{name}</a>"?"</p> })}
+        {ways_on()}
+    }
+}
+
+/// Where to go from a page that has nothing to say.
+pub fn ways_on() -> AnyView {
+    view! {
+        <p>"From here: the " <a href="/">"catalog"</a>", the " <a href="/compare">"comparison"</a>
+        ", the " <a href="/calculator">"cost of a runaway"</a>" or the " <a href="/api">"API"</a>"."</p>
+    }
+    .into_any()
+}

@@ -1,0 +1,441 @@
+//! `/sandboxes/{slug}`: everything that the catalog holds about one provider, by section.
+
+use axum::http::StatusCode;
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use super::problem::{NotFound, set_status, ways_on};
+use crate::catalog::Provider;
+use crate::catalog::card::PriceCard;
+use crate::catalog::claim::{AnyClaim, State};
+use crate::catalog::price::Price;
+use crate::catalog::provider::{Row, Variant};
+use crate::catalog::shape::{Ask, Shape, price};
+use crate::catalog::word::{Basis, PriceKind};
+use crate::comparison::{Comparison, Entry, Standing};
+use crate::money::Quantity;
+use crate::parts::entry::{Detail, entry, link};
+use crate::parts::layout::head;
+use crate::parts::mark::mark;
+use crate::query::{nearest, shortened};
+use crate::state::today;
+
+/// One provider.
+#[component]
+pub fn ProviderPage() -> impl IntoView {
+    let state = super::state();
+    let Some(slug) = use_params_map().read_untracked().get("slug") else {
+        return view! { <NotFound/> }.into_any();
+    };
+    match state.catalog.find(&slug) {
+        Some(provider) => {
+            let others: Vec<&Provider> =
+                state.catalog.routed().filter(|other| other.slug != provider.slug).collect();
+            shown(provider, &others)
+        }
+        None => {
+            set_status(StatusCode::NOT_FOUND);
+            let near = nearest(&state.catalog, &slug)
+                .map(|near| (format!("/sandboxes/{}", near.slug), near.name.clone()));
+            view! {
+                {head("No such provider", "The catalog has no provider of this name.")}
+                <h1>"No such provider"</h1>
+                <p class="lead">"The catalog has no " <code>{shortened(&slug)}</code>"."</p>
+                {near.map(|(href, name)| view! { <p>"Did you mean " <a href=href>{name}</a>"?"</p> })}
+                {ways_on()}
+            }
+            .into_any()
+        }
+    }
+}
+
+fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
+    let comparisons: Vec<_> = others
+        .iter()
+        .map(|other| {
+            let href = Comparison::address(&[provider, other]);
+            view! { <li><a href=href>{provider.name.clone()} " vs " {other.name.clone()}</a></li> }
+        })
+        .collect();
+    let contents: Vec<_> = contents(provider)
+        .into_iter()
+        .map(|(id, title)| view! { <li><a href=format!("#{id}")>{title}</a></li> })
+        .collect();
+    let sections: Vec<_> = provider
+        .sections()
+        .into_iter()
+        .map(|(key, title, rows)| section(provider, key, title, &rows))
+        .collect();
+    let description = format!("{}: prices, plans, isolation, limits and sources.", provider.name);
+    view! {
+        {head(provider.name.clone(), description)}
+        <h1 class="with-mark">{mark(provider)} {provider.name.clone()}</h1>
+        <p class="lead">{provider.summary.clone()}</p>
+        <p class="status-line">
+            {provider.kind.label()} ", " {provider.status.label()} ". Last checked as a whole on "
+            <time>{provider.checked_on.to_string()}</time>"."
+        </p>
+        <nav class="contents" aria-label="On this page"><ul>{contents}</ul></nav>
+        {prices(provider)}
+        {history(provider)}
+        {variants(provider)}
+        {plans(provider)}
+        {sections}
+        {measurements(provider)}
+        {score(provider)}
+        {changes(provider)}
+        <section id="compare" class="block"><h2>"Compare"</h2><ul class="plain">{comparisons}</ul></section>
+        {sources(provider)}
+    }
+    .into_any()
+}
+
+/// Ids and titles of what the page has.
+fn contents(provider: &Provider) -> Vec<(&'static str, &'static str)> {
+    let mut list = vec![
+        ("prices", "Prices"),
+        ("price-history", "Price history"),
+        ("variants", "Variants"),
+        ("plans", "Plans"),
+    ];
+    list.extend(provider.sections().into_iter().map(|(key, title, _)| (key, title)));
+    list.extend([
+        ("measurements", "Measurements"),
+        ("score", "Score"),
+        ("changes", "Other history"),
+        ("compare", "Compare"),
+        ("sources", "Sources"),
+    ]);
+    list
+}
+
+/// What holds today: list and routed beside each other, and what a plain create call costs.
+fn prices(provider: &Provider) -> AnyView {
+    let today = today();
+    let list: Vec<&Price> = provider.prices_on(PriceKind::List, today).collect();
+    let rows: Vec<_> = list
+        .iter()
+        .map(|price| {
+            let routed = provider.prices_on(PriceKind::Routed, today).find(|other| {
+                other.component == price.component && other.variants == price.variants
+            });
+            price_row(provider, price, routed)
+        })
+        .collect();
+    let fee = provider.fee.as_ref().map(|fee| {
+        view! { <p>"Routed price = list price and a fee of " <strong>{fee.percent.to_string()} " %"</strong>
+        ", since " {fee.since.to_string()} "." </p> }
+    });
+    let bills: Vec<_> =
+        provider.variants.iter().map(|variant| default_bill(provider, variant)).collect();
+    view! {
+        <section id="prices" class="block">
+            <h2>"Prices"</h2>
+            {fee}
+            <div class="table-region" role="region" aria-label="Prices of today" tabindex="0">
+                <table>
+                    <caption>"Prices of today, US dollars for one unit and one second"</caption>
+                    <thead><tr>
+                        <th scope="col">"For"</th><th scope="col">"Billed by"</th>
+                        <th scope="col" class="number">"List"</th><th scope="col" class="number">"Routed"</th>
+                        <th scope="col">"In the vendor's unit"</th><th scope="col">"Not charged"</th>
+                        <th scope="col">"Source"</th>
+                    </tr></thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <h3>"If you just call create"</h3>
+            <dl class="facts">{bills}</dl>
+        </section>
+    }
+    .into_any()
+}
+
+fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyView {
+    let second = |price: &Price| match price.basis {
+        Basis::Bundled => "included".to_owned(),
+        _ => price.rate.per_second().shown(),
+    };
+    let variants: Vec<&str> = price
+        .variants
+        .iter()
+        .filter_map(|id| provider.variant(id))
+        .map(|variant| variant.name.as_str())
+        .collect();
+    let of = (!variants.is_empty()).then(|| format!(" ({})", variants.join(", ")));
+    let unit = match price.basis {
+        Basis::Bundled => String::new(),
+        _ => format!("{} per {}", price.rate.usd.shown(), price.rate.per.label()),
+    };
+    let included = price.included.as_ref().map(|included| included.label());
+    let dispute =
+        provider.price_disputes.iter().find(|(id, _)| *id == price.id).map(|(_, dispute)| dispute);
+    let source = Entry {
+        standing: if dispute.is_some() { Standing::Disputed } else { Standing::Known },
+        evidence: Some(&price.evidence),
+        dispute,
+        ..Entry::computed("")
+    };
+    view! {
+        <tr>
+            <th scope="row">{price.component.label()} {of}</th>
+            <td>{price.basis.label()}</td>
+            <td class="number">{second(price)}</td>
+            <td class="number">{routed.map_or_else(|| "not routed".to_owned(), second)}</td>
+            <td>{unit}</td>
+            <td>{included}</td>
+            <td>{entry(&source, Detail::Short)}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The bill of a variant in the size that a create call gives.
+fn default_bill(provider: &Provider, variant: &Variant) -> AnyView {
+    let shown = |kind: PriceKind, seconds: u64| {
+        let Some(shape) = Shape::default_of(variant) else {
+            return Entry::without(Standing::Unpriced)
+                .remarked("not every part of its default size is known");
+        };
+        let card = PriceCard::of(provider, variant, kind, today());
+        Entry::bill(&price(&card, &Ask::plain(shape, Quantity::from(seconds))))
+    };
+    let size = Shape::default_of(variant).map(|shape| format!(" ({})", shape.label()));
+    view! {
+        <div>
+            <dt>{variant.name.clone()} {size}</dt>
+            <dd>{entry(&shown(PriceKind::List, 1).labelled("a second, list"), Detail::Short)}</dd>
+            <dd>{entry(&shown(PriceKind::List, 3_600).labelled("an hour, list"), Detail::Short)}</dd>
+            <dd>{entry(&shown(PriceKind::Routed, 3_600).labelled("an hour, routed"), Detail::Short)}</dd>
+        </div>
+    }
+    .into_any()
+}
+
+/// Every price row with its first day, the newest first.
+fn history(provider: &Provider) -> AnyView {
+    let mut prices: Vec<&Price> = provider.prices.iter().collect();
+    prices.sort_by(|left, right| right.since.cmp(&left.since));
+    let rows: Vec<_> = prices
+        .into_iter()
+        .map(|price| {
+            let amount = match price.basis {
+                Basis::Bundled => "included".to_owned(),
+                _ => format!("{} per {}", price.rate.usd.shown(), price.rate.per.label()),
+            };
+            let source = Entry { evidence: Some(&price.evidence), ..Entry::computed("") };
+            view! {
+                <tr>
+                    <th scope="row"><time>{price.since.to_string()}</time></th>
+                    <td>{price.beginning.label()}</td>
+                    <td>{price.kind.label()} " " {price.component.label()}</td>
+                    <td class="number">{amount}</td>
+                    <td>{entry(&source, Detail::Short)}</td>
+                </tr>
+            }
+        })
+        .collect();
+    view! {
+        <section id="price-history" class="block">
+            <h2>"Price history"</h2>
+            <div class="table-region" role="region" aria-label="Price history" tabindex="0">
+                <table>
+                    <caption>"A price is never edited: a later row replaces an earlier one"</caption>
+                    <thead><tr><th scope="col">"Since"</th><th scope="col">"Which means"</th><th scope="col">"Price"</th>
+                    <th scope="col" class="number">"Amount"</th><th scope="col">"Source"</th></tr></thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// Variants: the default in full, the others where they differ from it.
+fn variants(provider: &Provider) -> AnyView {
+    let default = provider.default_variant();
+    let said = |claim: &dyn AnyClaim| (claim.state(), claim.shown());
+    let shown: Vec<_> = provider
+        .variants
+        .iter()
+        .map(|variant| {
+            let is_default = variant.id == default.id;
+            let rows: Vec<_> = variant
+                .sections()
+                .into_iter()
+                .zip(default.sections())
+                .flat_map(|((_, _, rows), (_, _, defaults))| rows.into_iter().zip(defaults))
+                .filter(|(row, other)| is_default || said(row.claim) != said(other.claim))
+                .map(|(row, _)| fact(row.label, &Entry::of(row.claim)))
+                .collect();
+            let remark = (!is_default)
+                .then(|| view! { <p class="remark">"Only what differs from " {default.name.clone()} "."</p> });
+            view! {
+                <section class="variant">
+                    <h3>{variant.name.clone()} {is_default.then_some(" (default)")}</h3>
+                    <p>"Asked for by " <code>{variant.asked_by.clone()}</code></p>
+                    {remark}
+                    <dl class="facts">{rows}</dl>
+                </section>
+            }
+        })
+        .collect();
+    view! { <section id="variants" class="block"><h2>"Variants"</h2>{shown}</section> }.into_any()
+}
+
+/// A term and its value in full.
+fn fact(label: &str, shown: &Entry<'_>) -> AnyView {
+    view! { <div><dt>{label.to_owned()}</dt><dd>{entry(shown, Detail::Full)}</dd></div> }.into_any()
+}
+
+/// A section of claims, with the facts under keys of their own that belong to it.
+fn section(
+    provider: &Provider,
+    key: &'static str,
+    title: &'static str,
+    rows: &[Row<'_>],
+) -> AnyView {
+    let claims: Vec<_> = rows.iter().map(|row| fact(row.label, &Entry::of(row.claim))).collect();
+    let details: Vec<_> = provider
+        .details
+        .iter()
+        .filter(|detail| detail.section == key)
+        .map(|detail| fact(&detail.key.replace('_', " "), &Entry::of(&detail.claim)))
+        .collect();
+    view! {
+        <section id=key class="block"><h2>{title}</h2><dl class="facts">{claims}{details}</dl></section>
+    }
+    .into_any()
+}
+
+/// Plans beside each other; what none of them states is left out.
+fn plans(provider: &Provider) -> AnyView {
+    let Some(first) = provider.plans.first() else {
+        return view! {
+            <section id="plans" class="block"><h2>"Plans"</h2><p>"No plan is known."</p></section>
+        }
+        .into_any();
+    };
+    let names: Vec<_> = provider
+        .plans
+        .iter()
+        .map(|plan| view! { <th scope="col">{plan.name.clone()}</th> })
+        .collect();
+    let rows: Vec<_> = first
+        .rows()
+        .iter()
+        .enumerate()
+        .filter_map(|(place, row)| {
+            let claims: Vec<&dyn AnyClaim> = provider
+                .plans
+                .iter()
+                .filter_map(|plan| plan.rows().into_iter().nth(place))
+                .map(|row| row.claim)
+                .collect();
+            if claims.iter().all(|claim| claim.state() == State::Unknown) {
+                return None;
+            }
+            let cells: Vec<_> = claims
+                .into_iter()
+                .map(|claim| view! { <td>{entry(&Entry::of(claim), Detail::Short)}</td> })
+                .collect();
+            Some(view! { <tr><th scope="row">{row.label}</th>{cells}</tr> })
+        })
+        .collect();
+    view! {
+        <section id="plans" class="block">
+            <h2>"Plans"</h2>
+            <div class="table-region" role="region" aria-label="Plans" tabindex="0">
+                <table><caption>"What each plan costs and allows, fees in US dollars"</caption>
+                <thead><tr><th scope="col">"Plan"</th>{names}</tr></thead><tbody>{rows}</tbody></table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn measurements(provider: &Provider) -> AnyView {
+    let items: Vec<_> = provider
+        .measurements
+        .iter()
+        .map(|one| {
+            let figures: Vec<_> = one
+                .statistics
+                .iter()
+                .map(|figure| {
+                    let name = figure.name.replace('_', " ");
+                    view! { <tr><th scope="row">{name}</th><td class="number">{figure.value.clone()}</td></tr> }
+                })
+                .collect();
+            let variant = provider.variant(&one.variant).map_or_else(
+                || one.variant.clone(),
+                |variant| variant.name.clone(),
+            );
+            let window: Vec<String> =
+                [one.window_start.clone(), one.window_end.clone()].into_iter().flatten().collect();
+            let source = Entry { evidence: Some(&one.evidence), ..Entry::computed(one.measured_by.clone()) };
+            view! {
+                <section class="variant">
+                    <h3>{one.metric.replace('_', " ")} ", " {one.mode.clone()}</h3>
+                    <p>{variant} ", " {window.join(" to ")} {one.days.clone().map(|days| format!(" ({days} days)"))}</p>
+                    {one.method.clone().map(|method| view! { <p class="remark">{method}</p> })}
+                    <table><caption class="visually-hidden">"Figures"</caption><tbody>{figures}</tbody></table>
+                    {entry(&source, Detail::Full)}
+                </section>
+            }
+        })
+        .collect();
+    let none = items.is_empty().then(|| view! { <p>"Nobody is known to have measured it."</p> });
+    view! {
+        <section id="measurements" class="block"><h2>"Independent measurements"</h2>{none}{items}</section>
+    }
+    .into_any()
+}
+
+fn score(provider: &Provider) -> AnyView {
+    let shown = match provider.score() {
+        Some(score) => {
+            let text = format!("{} of {} ({})", score.value, score.scale, score.kind.label());
+            let found = Entry { evidence: Some(&score.evidence), ..Entry::computed(text) };
+            entry(&found, Detail::Full)
+        }
+        None => entry(&Entry::without(Standing::NotScored), Detail::Full),
+    };
+    view! { <section id="score" class="block"><h2>"Score"</h2>{shown}</section> }.into_any()
+}
+
+fn changes(provider: &Provider) -> AnyView {
+    let items: Vec<_> = provider
+        .history
+        .iter()
+        .map(|change| {
+            let shown =
+                Entry { evidence: Some(&change.evidence), ..Entry::computed(change.value.clone()) };
+            let since = change.since.map(|day| format!(", since {day}"));
+            fact(&format!("{}{}", change.key, since.unwrap_or_default()), &shown)
+        })
+        .collect();
+    let none = items.is_empty().then(|| view! { <p>"Nothing is recorded."</p> });
+    view! {
+        <section id="changes" class="block"><h2>"Other history"</h2>{none}<dl class="facts">{items}</dl></section>
+    }
+    .into_any()
+}
+
+fn sources(provider: &Provider) -> AnyView {
+    let items: Vec<_> = provider
+        .sources
+        .iter()
+        .map(|source| {
+            let note = source.note.clone().map(|note| format!(" {note}"));
+            view! {
+                <li>{link(source, source.reference())} <span class="muted">" " {source.by.label()} ", "
+                {source.seen_on.to_string()} {note}</span></li>
+            }
+        })
+        .collect();
+    view! {
+        <section id="sources" class="block"><h2>"Sources"</h2><ol class="sources">{items}</ol></section>
+    }
+    .into_any()
+}

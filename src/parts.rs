@@ -1,0 +1,8 @@
+//! Server-rendered pieces that several pages share. Each is a function from what it shows to a view.
+//!
+//! Not here: anything that a browser runs. That is `islands`.
+
+pub mod entry;
+pub mod layout;
+pub mod mark;
+pub mod notice;
