@@ -6,3 +6,5 @@ mod api;
 mod data;
 mod exposure;
 mod migrations;
+mod openapi;
+mod tidy;
