@@ -1,5 +1,6 @@
 //! `/api/v1`: the route table and the OpenAPI document, which is generated from the handlers and their types.
 
+pub mod comparisons;
 pub mod estimates;
 pub mod problem;
 pub mod providers;
@@ -33,6 +34,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(providers::list_providers))
         .routes(routes!(providers::find_provider))
         .routes(routes!(providers::list_prices))
+        .routes(routes!(comparisons::compare_providers))
         .routes(routes!(estimates::estimate_prices))
         .routes(routes!(estimates::estimate_exposure))
         .split_for_parts();

@@ -13,10 +13,11 @@ mod provider;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{FromRef, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_context};
 use leptos_meta::{MetaTags, provide_meta_context};
@@ -28,6 +29,8 @@ use crate::state::AppState;
 
 /// The largest page, in bytes.
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Where a page ends.
+const END: &[u8] = b"</html>";
 /// Pages that have an island; no other loads a script.
 const WITH_ISLAND: [&str; 1] = ["/calculator"];
 
@@ -49,6 +52,12 @@ pub fn routes(state: &AppState) -> Router<AppState> {
     Router::new()
         .leptos_routes_with_context(state, generate_route_list(Pages), context, document)
         .layer(from_fn(end_with_the_document))
+}
+
+impl FromRef<AppState> for LeptosOptions {
+    fn from_ref(state: &AppState) -> Self {
+        Self::builder().output_name("thud").site_root(state.site.root.to_string_lossy()).build()
+    }
 }
 
 /// The page that says what went wrong.
@@ -79,7 +88,6 @@ async fn trimmed(response: Response) -> Response {
     let Ok(bytes) = to_bytes(body, PAGE_BYTES_MAX).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    const END: &[u8] = b"</html>";
     let end = bytes.windows(END.len()).rposition(|window| window == END);
     let page = end.map_or(bytes.clone(), |place| bytes.slice(..place + END.len()));
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(page.len()));

@@ -91,11 +91,19 @@ impl Query {
 
     /// A size, in vCPU and GiB.
     pub fn shape(&mut self) -> Shape {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method alone holds for one lifetime only"
+        )]
         self.input(|input| input.shape())
     }
 
     /// A question about runaways.
     pub fn exposure(&mut self) -> Exposure {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method alone holds for one lifetime only"
+        )]
         self.input(|input| input.exposure())
     }
 

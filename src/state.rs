@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::extract::FromRef;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::Offset;
-use leptos::config::LeptosOptions;
 use sqlx::SqlitePool;
 
 use crate::catalog::Catalog;
@@ -37,12 +35,6 @@ pub struct Site {
     pub public_url: Option<String>,
     /// The OpenAPI document.
     pub api_document: serde_json::Value,
-}
-
-impl FromRef<AppState> for LeptosOptions {
-    fn from_ref(state: &AppState) -> Self {
-        Self::builder().output_name("thud").site_root(state.site.root.to_string_lossy()).build()
-    }
 }
 
 /// The day in UTC at an instant.

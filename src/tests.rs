@@ -5,6 +5,8 @@
 mod api;
 mod data;
 mod exposure;
+mod harness;
 mod migrations;
 mod openapi;
+mod pages;
 mod tidy;

@@ -25,7 +25,7 @@ use crate::state::{AppState, today};
     ("utilisation_percent" = Option<String>, Query, description = "1 to 100; 100 if left out."),
     ("price" = Option<String>, Query, description = "list or routed; routed where it exists if left out."),
     ("as_of" = Option<String>, Query, description = "The day whose prices hold; today if left out."),
-), responses((status = 200, body = Envelope<Vec<QuoteView>>), (status = 400, body = Problem)))]
+), responses((status = 200, body = Envelope<Vec<QuoteView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
 pub async fn estimate_prices(
     State(state): State<AppState>,
     RawQuery(raw): RawQuery,
@@ -88,7 +88,7 @@ pub async fn estimate_prices(
     ("attempts" = Option<u64>, Query, description = "1 to 100; 1 if left out."),
     ("price" = Option<String>, Query, description = "list or routed; routed where it exists if left out."),
     ("as_of" = Option<String>, Query, description = "The day whose prices hold; today if left out."),
-), responses((status = 200, body = Envelope<Vec<ExposureView>>), (status = 400, body = Problem)))]
+), responses((status = 200, body = Envelope<Vec<ExposureView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
 pub async fn estimate_exposure(
     State(state): State<AppState>,
     RawQuery(raw): RawQuery,

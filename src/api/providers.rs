@@ -18,7 +18,7 @@ const LIMIT_MAX: u64 = 1_000;
 /// All providers by position, each with everything that the catalog holds.
 #[utoipa::path(get, path = "/api/v1/providers", params(
     ("limit" = Option<u64>, Query, description = "At most so many, 1 to 1000; all if left out."),
-), responses((status = 200, body = Envelope<Vec<ProviderView>>), (status = 400, body = Problem)))]
+), responses((status = 200, body = Envelope<Vec<ProviderView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
 pub async fn list_providers(
     State(state): State<AppState>,
     RawQuery(raw): RawQuery,
@@ -38,8 +38,8 @@ pub async fn list_providers(
     ("slug" = String, Path, description = "Such as e2b."),
 ), responses(
     (status = 200, body = Envelope<ProviderView>),
-    (status = 400, body = Problem),
-    (status = 404, body = Problem),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn find_provider(
     State(state): State<AppState>,
@@ -58,8 +58,8 @@ pub async fn find_provider(
     ("price" = Option<String>, Query, description = "list or routed; both if left out."),
 ), responses(
     (status = 200, body = Envelope<Vec<PriceView>>),
-    (status = 400, body = Problem),
-    (status = 404, body = Problem),
+    (status = 400, body = Problem, content_type = "application/problem+json"),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub async fn list_prices(
     State(state): State<AppState>,

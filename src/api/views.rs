@@ -3,6 +3,8 @@
 //! Decimals are strings, counts are integers, and no field has two types. Fields are always present; a state says
 //! why a value is null.
 
+pub mod comparison;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 

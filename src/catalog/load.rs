@@ -132,7 +132,12 @@ pub fn digest(files: &[CatalogFile]) -> String {
         hasher.update(file.text.len().to_le_bytes());
         hasher.update(&file.text);
     }
-    hasher.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    hexadecimal(&hasher.finalize())
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// Reads every file. Either all of them are right, or every problem of all of them comes back.

@@ -318,6 +318,8 @@ fn variants_cell(provider: &Provider, section: usize, line: usize) -> Cell<'_> {
 fn sizes<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
     let mut rows = by_variant(providers, &["size"]);
     for row in &mut rows {
+        // A provider whose variants differ has more than one answer, and so no single figure to rank.
+        let one_answer = row.cells.iter().all(|cell| cell.entries.len() == 1);
         let figure = |provider: &&'a Provider| {
             let size = &provider.default_variant().size;
             match row.key {
@@ -326,6 +328,7 @@ fn sizes<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
                 "max_disk_mib" => size.max_disk_mib.value().copied().map(Quantity::from),
                 _ => None,
             }
+            .filter(|_| one_answer)
             .map(|most| (most, String::new()))
         };
         let figures: Vec<_> = providers.iter().map(figure).collect();

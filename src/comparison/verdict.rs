@@ -135,9 +135,9 @@ fn default_bills(providers: &[&Provider], on: Date) -> Finding {
             });
         }
         if parts.is_empty() {
-            "cannot be priced.".to_owned()
+            "Cannot be priced.".to_owned()
         } else {
-            format!("{}.", listed(&parts))
+            capitalised(&format!("{}.", listed(&parts)))
         }
     };
     let equal = same(providers, |provider| of(provider, provider.default_variant()).usd);
@@ -234,11 +234,7 @@ fn ends(providers: &[&Provider]) -> Finding {
             ),
             stops(
                 &time.idle_stop_seconds,
-                &|after| {
-                    format!(
-                        "stopped after {after} without outside activity, even while a process runs"
-                    )
-                },
+                &|after| format!("stopped after {after} without outside activity"),
                 "never stopped for being idle",
             ),
             stops(
@@ -248,7 +244,10 @@ fn ends(providers: &[&Provider]) -> Finding {
             ),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { "not known.".to_owned() } else { format!("{}.", parts.join("; ")) }
+        if parts.is_empty() {
+            return "Not known.".to_owned();
+        }
+        capitalised(&format!("{}.", parts.join("; ")))
     })
 }
 
@@ -308,6 +307,9 @@ fn is_yes(claim: &Claim<Answer>) -> bool {
     claim.value().is_some_and(|answer| answer.verdict == Verdict::Yes)
 }
 
+/// What somebody may need, and who meets it.
+type Need<'a> = (&'static str, &'a dyn Fn(&Provider) -> bool);
+
 /// Needs with those who meet them. A need that all or none of them meet decides nothing and is left out.
 pub fn picks(providers: &[&Provider], on: Date) -> Vec<Pick> {
     let cheapest = cheapest_create(providers, on);
@@ -316,7 +318,7 @@ pub fn picks(providers: &[&Provider], on: Date) -> Vec<Pick> {
         .filter_map(|provider| provider.default_variant().size.max_vcpu.value())
         .max()
         .copied();
-    let needs: [(&'static str, &dyn Fn(&Provider) -> bool); 10] = [
+    let needs: [Need<'_>; 10] = [
         ("a kernel of your own without asking for it", &|provider| {
             tier(provider.default_variant()) == Some(Tier::VirtualMachine)
         }),
@@ -330,7 +332,7 @@ pub fn picks(providers: &[&Provider], on: Date) -> Vec<Pick> {
         ("sessions that may last longer than a day", &|provider| {
             provider.default_variant().time.max_session_seconds.value() == Some(&Limit::Unlimited)
         }),
-        ("the largest single sandbox, by vCPU", &|provider| {
+        ("more vCPU in one sandbox of the default class", &|provider| {
             largest.is_some()
                 && provider.default_variant().size.max_vcpu.value().copied() == largest
         }),

@@ -198,6 +198,8 @@ fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
             <dl>{picks}</dl>
         </section>
         {filters(address, differences, undisputed)}
+        <p class="muted">"A cell is marked best only where every figure of its row is exact and stands on the same basis. "
+        <a href="/methodology">"How all of this is made"</a>"."</p>
         {nothing}
         {groups}
     }

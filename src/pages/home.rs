@@ -40,7 +40,7 @@ pub fn Home() -> impl IntoView {
             view! {
                 <tr role="row">
                     <th role="rowheader" scope="row">
-                        {named(provider)} <span class="muted">{provider.status.label()}</span>
+                        {named(provider)} <p class="remark">{provider.status.label()}</p>
                     </th>
                     <td role="cell" class="number" data-label="Price of an hour">{entry(&price, Detail::Short)}</td>
                     <td role="cell" data-label="Isolation">{isolation(provider)}</td>

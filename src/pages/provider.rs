@@ -1,5 +1,7 @@
 //! `/sandboxes/{slug}`: everything that the catalog holds about one provider, by section.
 
+use std::cmp::Reverse;
+
 use axum::http::StatusCode;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
@@ -8,7 +10,7 @@ use super::problem::{NotFound, set_status, ways_on};
 use crate::catalog::Provider;
 use crate::catalog::card::PriceCard;
 use crate::catalog::claim::{AnyClaim, State};
-use crate::catalog::price::Price;
+use crate::catalog::price::{Allowance, Price};
 use crate::catalog::provider::{Row, Variant};
 use crate::catalog::shape::{Ask, Shape, price};
 use crate::catalog::word::{Basis, PriceKind};
@@ -27,26 +29,22 @@ pub fn ProviderPage() -> impl IntoView {
     let Some(slug) = use_params_map().read_untracked().get("slug") else {
         return view! { <NotFound/> }.into_any();
     };
-    match state.catalog.find(&slug) {
-        Some(provider) => {
-            let others: Vec<&Provider> =
-                state.catalog.routed().filter(|other| other.slug != provider.slug).collect();
-            shown(provider, &others)
-        }
-        None => {
-            set_status(StatusCode::NOT_FOUND);
-            let near = nearest(&state.catalog, &slug)
-                .map(|near| (format!("/sandboxes/{}", near.slug), near.name.clone()));
-            view! {
-                {head("No such provider", "The catalog has no provider of this name.")}
-                <h1>"No such provider"</h1>
-                <p class="lead">"The catalog has no " <code>{shortened(&slug)}</code>"."</p>
-                {near.map(|(href, name)| view! { <p>"Did you mean " <a href=href>{name}</a>"?"</p> })}
-                {ways_on()}
-            }
-            .into_any()
-        }
+    if let Some(provider) = state.catalog.find(&slug) {
+        let others: Vec<&Provider> =
+            state.catalog.routed().filter(|other| other.slug != provider.slug).collect();
+        return shown(provider, &others);
     }
+    set_status(StatusCode::NOT_FOUND);
+    let near = nearest(&state.catalog, &slug)
+        .map(|near| (format!("/sandboxes/{}", near.slug), near.name.clone()));
+    view! {
+        {head("No such provider", "The catalog has no provider of this name.")}
+        <h1>"No such provider"</h1>
+        <p class="lead">"The catalog has no " <code>{shortened(&slug)}</code>"."</p>
+        {near.map(|(href, name)| view! { <p>"Did you mean " <a href=href>{name}</a>"?"</p> })}
+        {ways_on()}
+    }
+    .into_any()
 }
 
 fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
@@ -167,7 +165,7 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
         Basis::Bundled => String::new(),
         _ => format!("{} per {}", price.rate.usd.shown(), price.rate.per.label()),
     };
-    let included = price.included.as_ref().map(|included| included.label());
+    let included = price.included.as_ref().map(Allowance::label);
     let dispute =
         provider.price_disputes.iter().find(|(id, _)| *id == price.id).map(|(_, dispute)| dispute);
     let source = Entry {
@@ -215,7 +213,7 @@ fn default_bill(provider: &Provider, variant: &Variant) -> AnyView {
 /// Every price row with its first day, the newest first.
 fn history(provider: &Provider) -> AnyView {
     let mut prices: Vec<&Price> = provider.prices.iter().collect();
-    prices.sort_by(|left, right| right.since.cmp(&left.since));
+    prices.sort_by_key(|price| Reverse(price.since));
     let rows: Vec<_> = prices
         .into_iter()
         .map(|price| {

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use tower::{Service, ServiceExt, service_fn};
 use tower_http::services::ServeDir;
 
+use crate::catalog::load::hexadecimal;
 use crate::state::{AppState, Site};
 
 /// Hex digits that name a build.
@@ -73,8 +74,7 @@ pub fn build_name(root: &Path) -> String {
         stamp(&program, &mut hash);
     }
     stamp_folder(root, DEPTH_MAX, &mut hash);
-    let digest = hash.finalize();
-    let mut name: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut name = hexadecimal(&hash.finalize());
     name.truncate(BUILD_DIGITS);
     name
 }

@@ -1,65 +1,9 @@
 //! The public JSON, through the real routes and middleware.
 
-use std::sync::Arc;
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
 
-use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request, StatusCode, header};
-use jiff::Timestamp;
-use serde_json::Value;
-use tower::ServiceExt;
-
-use crate::catalog::load::{embedded_files, load};
-use crate::catalog::store;
-use crate::state::{AppState, Site, today};
-use crate::{api, database, server};
-
-/// The site over the built-in catalog and a database of its own.
-struct TestApp {
-    router: axum::Router,
-    _folder: tempfile::TempDir,
-}
-
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
-    }
-}
-
-impl TestApp {
-    async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
-        let files = embedded_files();
-        let revision = store::publish(&pool, &files, Timestamp::now()).await.unwrap();
-        let catalog = load(&files, today()).unwrap();
-        let site = Site { api_document: api::document(), ..Site::default() };
-        let state = AppState {
-            catalog: Arc::new(catalog),
-            revision: Arc::new(revision),
-            pool,
-            site: Arc::new(site),
-        };
-        Self { router: server::router(state), _folder: folder }
-    }
-
-    async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let status = response.status();
-        let headers = response.headers().clone();
-        let body = to_bytes(response.into_body(), 1 << 24).await.unwrap().to_vec();
-        Answer { status, headers, body }
-    }
-
-    async fn get(&self, path: &str) -> Answer {
-        self.send(Request::get(path).body(Body::empty()).unwrap()).await
-    }
-}
+use super::harness::TestApp;
 
 #[tokio::test]
 async fn the_names_that_others_rely_on_are_there() {
@@ -183,7 +127,6 @@ async fn the_largest_allowed_question_does_not_overflow() {
 async fn unknown_paths_and_slugs_are_problems_too() {
     let app = TestApp::new().await;
     for path in [
-        "/api",
         "/api/v2",
         "/api/v1/nothing/here",
         "/api/v1/providers/daytom",
@@ -245,5 +188,37 @@ async fn the_openapi_document_lists_every_path() {
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     for path in ["providers", "providers/{slug}", "providers/{slug}/prices", "prices", "exposure"] {
         assert!(document["paths"][format!("/api/v1/{path}")].is_object(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_comparison_has_cells_in_canonical_order_and_says_what_differs() {
+    let app = TestApp::new().await;
+    let result = app.get("/api/v1/compare?providers=daytona,e2b").await.json()["result"].clone();
+    assert_eq!(result["page"], "/compare/e2b-vs-daytona");
+    assert_eq!(result["providers"], serde_json::json!(["e2b", "daytona"]));
+    assert_eq!(result["verdict"].as_array().unwrap().len(), 5);
+    let rows: Vec<&serde_json::Value> = result["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|group| group["rows"].as_array().unwrap())
+        .collect();
+    let row = |key: &str| *rows.iter().find(|row| row["key"] == key).unwrap();
+    assert_eq!(row("routed_vcpu")["differs"], false);
+    assert_eq!(row("tier")["differs"], true);
+    assert_eq!(row("soc2")["disputed"], true);
+    assert!(row("soc2")["cells"][1]["entries"][0]["claims"].as_array().unwrap().len() > 1);
+    assert_eq!(row("list_vcpu")["best"], serde_json::Value::Null, "equal prices have no best");
+    for (query, words) in [
+        ("providers=e2b", "two to 5"),
+        ("providers=e2b,dayton", "did you mean daytona?"),
+        ("providers=e2b,e2b", "twice"),
+        ("providers=", "there is no provider"),
+        ("only_differences=yes", "must be 1"),
+    ] {
+        let answer = app.get(&format!("/api/v1/compare?{query}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
+        assert!(answer.json()["detail"].as_str().unwrap().contains(words), "{query}");
     }
 }

@@ -20,7 +20,6 @@ fn exposed(slug: &str, plan: &str, timeout_seconds: u64, attempts: u64) -> Expos
         noticed_after_seconds: 8 * 3_600,
         timeout_seconds: Some(timeout_seconds),
         attempts,
-        ..Exposure::default()
     };
     let offer = Offer::of(provider, provider.default_variant(), PriceKind::Routed, today);
     expose(&offer, offer.plan(plan), &ask).unwrap()

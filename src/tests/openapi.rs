@@ -1,18 +1,12 @@
 //! The OpenAPI document is a contract: it changes only on purpose and says nothing that is not so.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use jiff::Timestamp;
 use serde_json::Value;
-use tower::ServiceExt;
 
-use crate::catalog::load::{embedded_files, load};
-use crate::catalog::store;
-use crate::state::{AppState, today};
-use crate::{database, server};
+use super::harness::TestApp;
 
 /// The document as it was last accepted.
 const ACCEPTED: &str = "src/tests/snapshots/openapi.json";
@@ -21,26 +15,10 @@ const ACCEPT: &str = "THUD_ACCEPT=1 cargo test --lib tests::openapi";
 /// A value that exists for every parameter that stands in a path.
 const SAMPLES: &[(&str, &str)] = &[("{slug}", "e2b")];
 
-/// The site over the built-in catalog and a database in this folder.
-async fn site(folder: &Path) -> axum::Router {
-    let pool = database::open(&folder.join("thud.sqlite")).await.unwrap();
-    let files = embedded_files();
-    let revision = store::publish(&pool, &files, Timestamp::now()).await.unwrap();
-    let catalog = load(&files, today()).unwrap();
-    server::router(AppState { catalog: Arc::new(catalog), revision: Arc::new(revision), pool })
-}
-
-async fn ask(site: &axum::Router, method: &str, path: &str) -> (StatusCode, Vec<u8>) {
-    let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
-    let response = site.clone().oneshot(request).await.unwrap();
-    let status = response.status();
-    (status, to_bytes(response.into_body(), 1 << 24).await.unwrap().to_vec())
-}
-
-async fn document(site: &axum::Router) -> Value {
-    let (status, body) = ask(site, "GET", "/api/v1/openapi.json").await;
-    assert_eq!(status, StatusCode::OK);
-    let mut document: Value = serde_json::from_slice(&body).unwrap();
+async fn document(site: &TestApp) -> Value {
+    let answer = site.get("/api/v1/openapi.json").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let mut document = answer.json();
     document.sort_all_objects();
     document
 }
@@ -62,8 +40,7 @@ fn operations(document: &Value) -> Vec<(String, &str, &Value)> {
 
 #[tokio::test]
 async fn the_document_is_the_accepted_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let served = document(&site(folder.path()).await).await;
+    let served = document(&TestApp::new().await).await;
     let served = serde_json::to_string_pretty(&served).unwrap() + "\n";
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(ACCEPTED);
     if std::env::var_os("THUD_ACCEPT").is_some() {
@@ -107,8 +84,7 @@ fn a_changed_document_is_refused_with_its_first_change() {
 
 #[tokio::test]
 async fn the_document_is_openapi_3_1_and_names_every_operation() {
-    let folder = tempfile::tempdir().unwrap();
-    let document = document(&site(folder.path()).await).await;
+    let document = document(&TestApp::new().await).await;
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1."));
     for key in ["title", "version", "license"] {
         assert!(!document["info"][key].is_null(), "info has no {key}");
@@ -131,8 +107,7 @@ async fn the_document_is_openapi_3_1_and_names_every_operation() {
 
 #[tokio::test]
 async fn every_reference_of_the_document_leads_somewhere() {
-    let folder = tempfile::tempdir().unwrap();
-    let document = document(&site(folder.path()).await).await;
+    let document = document(&TestApp::new().await).await;
     let mut left = vec![&document];
     while let Some(value) = left.pop() {
         if let Some(reference) = value["$ref"].as_str() {
@@ -146,18 +121,17 @@ async fn every_reference_of_the_document_leads_somewhere() {
 
 #[tokio::test]
 async fn every_path_of_the_document_answers() {
-    let folder = tempfile::tempdir().unwrap();
-    let site = site(folder.path()).await;
+    let site = TestApp::new().await;
     for (method, path, _) in operations(&document(&site).await) {
         let mut real = path.to_owned();
         for (parameter, sample) in SAMPLES {
             real = real.replace(parameter, sample);
         }
         assert!(!real.contains('{'), "{path} has a parameter without a value in SAMPLES");
-        let (status, _) = ask(&site, &method, &real).await;
+        let request = Request::builder().method(method.as_str()).uri(&real);
+        let status = site.send(request.body(Body::empty()).unwrap()).await.status;
         assert_ne!(status, StatusCode::NOT_FOUND, "{method} {real}");
         assert_ne!(status, StatusCode::METHOD_NOT_ALLOWED, "{method} {real}");
     }
-    let (status, _) = ask(&site, "GET", "/api/v1/providers/nobody").await;
-    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert_eq!(site.get("/api/v1/providers/nobody").await.status, StatusCode::NOT_FOUND);
 }

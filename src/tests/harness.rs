@@ -1,0 +1,101 @@
+//! The site as tests see it: the real routes and middleware over the built-in catalog, a database and files of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use jiff::Timestamp;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use crate::catalog::load::{embedded_files, load};
+use crate::catalog::store;
+use crate::state::{AppState, Site, today};
+use crate::{api, database, server};
+
+/// The largest answer that a test reads.
+const ANSWER_BYTES_MAX: usize = 1 << 24;
+
+/// A site of its own.
+pub struct TestApp {
+    router: axum::Router,
+    folder: tempfile::TempDir,
+}
+
+/// What it answered.
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as it came.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: impl header::AsHeaderName) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl TestApp {
+    /// A site that this machine reaches by its own names.
+    pub async fn new() -> Self {
+        Self::at(None).await
+    }
+
+    /// A site that the world reaches by an address.
+    pub async fn at(public_url: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
+        let files = embedded_files();
+        let revision = store::publish(&pool, &files, Timestamp::now()).await.unwrap();
+        let catalog = load(&files, today()).unwrap();
+        let site = Site {
+            root: folder.path().join("site"),
+            build: "test".to_owned(),
+            public_url: public_url.map(str::to_owned),
+            api_document: api::document(),
+        };
+        let state = AppState {
+            catalog: Arc::new(catalog),
+            revision: Arc::new(revision),
+            pool,
+            site: Arc::new(site),
+        };
+        Self { router: server::router(state), folder }
+    }
+
+    /// Lays a file for the site to serve.
+    pub fn lay(&self, path: &str, content: &str) {
+        let path = self.folder.path().join("site").join(path);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// Sends a request.
+    pub async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let status = response.status();
+        let headers = response.headers().clone();
+        let body = to_bytes(response.into_body(), ANSWER_BYTES_MAX).await.unwrap().to_vec();
+        Answer { status, headers, body }
+    }
+
+    /// Asks for a path.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+}

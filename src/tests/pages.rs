@@ -1,0 +1,298 @@
+//! The pages, through the real routes and middleware: status, headers, and what stands on them.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+
+use super::harness::{Answer, TestApp};
+
+/// Every page that answers 200.
+const PAGES: [&str; 9] = [
+    "/",
+    "/sandboxes/e2b",
+    "/sandboxes/daytona",
+    "/compare",
+    "/compare/e2b-vs-daytona",
+    "/calculator",
+    "/guide",
+    "/methodology",
+    "/api",
+];
+/// Largest catalog page, bytes before compression.
+const CATALOG_PAGE_BYTES_MAX: usize = 30_000;
+
+/// The text of a page without tags and the comments that separate its parts.
+fn words(answer: &Answer) -> String {
+    let mut words = String::new();
+    let mut inside = false;
+    for letter in answer.text().chars() {
+        match letter {
+            '<' => inside = true,
+            '>' => inside = false,
+            _ if !inside => words.push(letter),
+            _ => {}
+        }
+    }
+    words
+}
+
+#[tokio::test]
+async fn every_page_is_whole_html_with_title_description_and_nothing_after_its_end() {
+    let app = TestApp::new().await;
+    for path in PAGES {
+        let answer = app.get(path).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        assert!(answer.header(header::CONTENT_TYPE).starts_with("text/html"), "{path}");
+        let html = answer.text();
+        assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"), "{path}");
+        assert_eq!(html.matches("<h1").count(), 1, "{path}");
+        assert!(html.contains("<title>") && html.contains("name=\"description\""), "{path}");
+        assert!(!html.contains(" style=") && !html.contains("onclick"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn only_a_page_with_an_island_loads_a_script() {
+    let app = TestApp::new().await;
+    for path in PAGES {
+        let answer = app.get(path).await;
+        let policy = answer.header(header::CONTENT_SECURITY_POLICY);
+        assert!(
+            policy.contains("default-src 'none'") && !policy.contains("unsafe-inline"),
+            "{path}"
+        );
+        let has_script = path == "/calculator";
+        assert_eq!(answer.text().contains("<script"), has_script, "{path}");
+        assert_eq!(policy.contains("'wasm-unsafe-eval'"), has_script, "{path}");
+        assert_eq!(policy.contains("script-src"), has_script, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_catalog_page_stays_within_its_budget_and_shows_the_founding_figures() {
+    let answer = TestApp::new().await.get("/").await;
+    assert!(answer.body.len() < CATALOG_PAGE_BYTES_MAX, "{} bytes", answer.body.len());
+    let words = words(&answer);
+    for figure in ["$0.09936", "85 of 100", "83 of 100", "virtual machine", "container"] {
+        assert!(words.contains(figure), "{figure}");
+    }
+}
+
+#[tokio::test]
+async fn the_menu_leads_only_to_pages_that_are_there() {
+    let app = TestApp::new().await;
+    for path in PAGES {
+        let html = app.get(path).await.text().to_owned();
+        for part in html.split("href=\"/").skip(1) {
+            let target = format!("/{}", part.split(['"', '#']).next().unwrap());
+            if target.contains("?v=") {
+                continue;
+            }
+            assert_eq!(app.get(&target).await.status, StatusCode::OK, "{path} links to {target}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_comparison_opens_with_a_verdict_from_the_data() {
+    let words = words(&TestApp::new().await.get("/compare/e2b-vs-daytona").await);
+    for finding in [
+        "Same rates",
+        "$0.000014 per vCPU-second and $0.0000045 per GiB-second of memory",
+        "$0.0000168 and $0.0000054 through the router",
+        "Unequal bills if you just call create",
+        "$0.00003025 a second for the base template",
+        "$0.000037 a second for the code interpreter template",
+        "About $0.0000185 a second for the container class",
+        "A virtual machine against a container",
+        "the platform ends it 5 min after create",
+        "stopped after 15 min without outside activity",
+        "top-ups of $25, $500 and $2,000",
+        "the platform is not open source",
+        "Sources disagree:",
+        "$44.40",
+        "$53.28",
+    ] {
+        assert!(words.to_lowercase().contains(&finding.to_lowercase()), "{finding}");
+    }
+}
+
+#[tokio::test]
+async fn filters_leave_out_what_they_say() {
+    let app = TestApp::new().await;
+    let all = app.get("/compare/e2b-vs-daytona").await;
+    let differing = app.get("/compare/e2b-vs-daytona?only_differences=1").await;
+    assert!(words(&all).contains("Routed, USD per vCPU-second"));
+    assert!(!words(&differing).contains("Routed, USD per vCPU-second"));
+    let undisputed = app.get("/compare/e2b-vs-daytona?only_undisputed=1").await;
+    assert!(!words(&undisputed).contains("Sources disagree:"));
+    assert!(words(&undisputed).contains("Routed, USD per vCPU-second"));
+}
+
+#[tokio::test]
+async fn another_order_is_redirected_for_ever_with_its_query() {
+    let answer = TestApp::new().await.get("/compare/daytona-vs-e2b?only_differences=1").await;
+    assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
+    assert_eq!(answer.header(header::LOCATION), "/compare/e2b-vs-daytona?only_differences=1");
+}
+
+#[tokio::test]
+async fn a_slash_too_many_is_redirected_and_never_to_another_host() {
+    let app = TestApp::new().await;
+    let answer = app.get("/guide/?x=1").await;
+    assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
+    assert_eq!(answer.header(header::LOCATION), "/guide?x=1");
+    assert_eq!(app.get("//evil.example/").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_answered_with_help() {
+    let app = TestApp::new().await;
+    for (path, status, help) in [
+        ("/compare/e2b", StatusCode::BAD_REQUEST, "href=\"/compare/e2b-vs-daytona\""),
+        ("/compare/e2b-vs-e2b", StatusCode::BAD_REQUEST, "href=\"/compare/e2b-vs-daytona\""),
+        ("/compare/e2b-vs-dayton", StatusCode::NOT_FOUND, "href=\"/compare/e2b-vs-daytona\""),
+        (
+            "/compare/e2b-vs-daytona-vs-e2b",
+            StatusCode::BAD_REQUEST,
+            "href=\"/compare/e2b-vs-daytona\"",
+        ),
+        ("/compare/-vs-", StatusCode::NOT_FOUND, "href=\"/compare\""),
+        ("/compare/a-vs-b-vs-c-vs-d-vs-e-vs-f", StatusCode::BAD_REQUEST, "href=\"/compare\""),
+        ("/sandboxes/dayton", StatusCode::NOT_FOUND, "href=\"/sandboxes/daytona\""),
+        ("/sandboxes/%FF", StatusCode::NOT_FOUND, "href=\"/\""),
+        ("/sandboxes/%3Cscript%3E", StatusCode::NOT_FOUND, "&lt;script&gt;"),
+        ("/daytona", StatusCode::NOT_FOUND, "href=\"/sandboxes/daytona\""),
+        ("/nothing/here", StatusCode::NOT_FOUND, "href=\"/\""),
+        ("/../Cargo.toml", StatusCode::NOT_FOUND, "href=\"/\""),
+    ] {
+        let answer = app.get(path).await;
+        assert_eq!(answer.status, status, "{path}");
+        assert!(answer.text().contains(help), "{path}: {}", answer.text());
+        assert_eq!(answer.header(header::CACHE_CONTROL), "no-store", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn values_that_cannot_be_read_are_said_and_tracking_tags_are_not() {
+    let app = TestApp::new().await;
+    for (path, field) in [
+        ("/?vcpu=many", "vcpu"),
+        ("/?price=free", "price"),
+        ("/calculator?runaways=-1", "runaways"),
+        ("/calculator?plan=e2b:gold", "plan"),
+        ("/compare/e2b-vs-daytona?only_differences=yes", "only_differences"),
+    ] {
+        let answer = app.get(path).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        assert!(answer.text().contains("class=\"notice\""), "{path}");
+        assert!(answer.text().contains(&format!("<code>{field}</code>")), "{path}");
+    }
+    for path in ["/?utm_source=mail", "/?price=&vcpu=2", "/calculator?utm_medium=x"] {
+        assert!(!app.get(path).await.text().contains("class=\"notice\""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_calculator_answers_at_first_sight_and_without_scripts() {
+    let app = TestApp::new().await;
+    let first = words(&app.get("/calculator").await);
+    for figure in ["$0.06048", "$1.45152", "$0.09936"] {
+        assert!(first.contains(figure), "{figure}");
+    }
+    let asked = "/calculator?memory_gib=0&runaways=20&noticed_after_seconds=28800&timeout_seconds=90&attempts=3";
+    let answer = app.get(&format!("{asked}&plan=daytona:tier_1")).await;
+    let words = words(&answer);
+    for figure in ["$9.6768", "$0.09072", "$9.58608", "$0.1008", "$1.2096", "$4.8384", "$0.1512"] {
+        assert!(words.contains(figure), "{figure}");
+    }
+    assert!(words.contains("Tier 1 holds 10 of the 20 at once."));
+    assert!(answer.text().contains("value=\"28800\""), "what was asked stays in the form");
+}
+
+#[tokio::test]
+async fn hosts_that_are_not_ours_are_turned_away_with_a_page_or_a_problem() {
+    let app = TestApp::at(Some("https://thud.example")).await;
+    let ask = |path: &str, host: &str| {
+        Request::get(path).header(header::HOST, host).body(Body::empty()).unwrap()
+    };
+    let ours = app.send(ask("/", "thud.example")).await;
+    assert_eq!(ours.status, StatusCode::OK);
+    assert!(ours.text().contains("href=\"https://thud.example/\""), "canonical address");
+    let page = app.send(ask("/", "evil.example")).await;
+    assert_eq!(page.status, StatusCode::MISDIRECTED_REQUEST);
+    assert!(page.text().contains("<h1>"));
+    assert!(!page.text().contains("evil.example"));
+    let problem = app.send(ask("/api/v1/providers", "evil.example")).await;
+    assert_eq!(problem.status, StatusCode::MISDIRECTED_REQUEST);
+    assert_eq!(problem.json()["type"], "/api#misdirected");
+}
+
+#[tokio::test]
+async fn a_page_only_answers_readers() {
+    let app = TestApp::new().await;
+    let post = Request::post("/").body(Body::empty()).unwrap();
+    let answer = app.send(post).await;
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(answer.text().contains("<h1>"));
+    let head = app.send(Request::head("/").body(Body::empty()).unwrap()).await;
+    assert_eq!((head.status, head.body.len()), (StatusCode::OK, 0));
+    let head = app.send(Request::head("/nothing").body(Body::empty()).unwrap()).await;
+    assert_eq!((head.status, head.body.len()), (StatusCode::NOT_FOUND, 0));
+}
+
+#[tokio::test]
+async fn a_known_page_is_answered_before_it_is_rendered_but_only_under_its_own_address() {
+    let app = TestApp::new().await;
+    let tag = app.get("/guide").await.headers[header::ETAG].clone();
+    let ask = |path: &str| {
+        Request::get(path).header(header::IF_NONE_MATCH, &tag).body(Body::empty()).unwrap()
+    };
+    assert_eq!(app.send(ask("/guide")).await.status, StatusCode::NOT_MODIFIED);
+    assert_eq!(app.send(ask("/")).await.status, StatusCode::OK);
+    assert_eq!(app.send(ask("/nothing")).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn files_are_kept_for_ever_under_the_name_of_the_build_only() {
+    let app = TestApp::new().await;
+    app.lay("pkg/thud.css", "a{}");
+    let versioned = app.get("/pkg/thud.css?v=test").await;
+    assert_eq!(versioned.status, StatusCode::OK);
+    assert!(versioned.header(header::CACHE_CONTROL).contains("immutable"));
+    assert!(!app.get("/pkg/thud.css").await.header(header::CACHE_CONTROL).contains("immutable"));
+    assert!(
+        !app.get("/pkg/thud.css?v=old").await.header(header::CACHE_CONTROL).contains("immutable")
+    );
+    assert_eq!(app.get("/pkg/").await.status, StatusCode::PERMANENT_REDIRECT);
+    assert_eq!(app.get("/pkg").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.get("/../thud.sqlite").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.get("/%2e%2e/thud.sqlite").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn every_type_of_problem_is_explained_on_the_page_of_the_api() {
+    let app = TestApp::new().await;
+    let page = app.get("/api").await;
+    for kind in [
+        "bad-request",
+        "not-found",
+        "method-not-allowed",
+        "too-large",
+        "misdirected",
+        "internal",
+        "unavailable",
+    ] {
+        assert!(page.text().contains(&format!("id=\"{kind}\"")), "{kind}");
+    }
+    for path in ["/api/v1/providers", "/api/v1/prices", "/api/v1/exposure", "/api/v1/compare"] {
+        assert!(page.text().contains(path), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_named_in_its_answer_and_its_problem() {
+    let answer = TestApp::new().await.get("/api/v1/providers/nobody").await;
+    let id = answer.header("x-request-id").to_owned();
+    assert!(!id.is_empty());
+    assert_eq!(answer.json()["instance"], id);
+}
