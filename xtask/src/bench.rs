@@ -177,7 +177,7 @@ fn nginx_configuration(folder: &Path, address: SocketAddr, cases: &[Case]) -> Re
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Round {
     requests_per_second: f64,
-    p99_ms: f64,
+    p99: Duration,
 }
 
 fn load(wrk: &Path, seconds: u64, address: SocketAddr, path: &str, case: &Case) -> Result<Round> {
@@ -204,21 +204,21 @@ fn read_round(report: &str) -> Result<Round> {
         line.map(str::trim).with_context(|| format!("wrk says nothing about {label}:\n{report}"))
     };
     let requests_per_second = word_after("Requests/sec:")?.parse()?;
-    let p99_ms = milliseconds(word_after("99%")?)?;
-    Ok(Round { requests_per_second, p99_ms })
+    let p99 = duration(word_after("99%")?)?;
+    Ok(Round { requests_per_second, p99 })
 }
 
-fn milliseconds(text: &str) -> Result<f64> {
+fn duration(text: &str) -> Result<Duration> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).context("a time without a unit")?;
     let (number, unit) = text.split_at(split);
-    let factor = match unit {
-        "us" => 0.001,
-        "ms" => 1.0,
-        "s" => 1000.0,
-        "m" => 60_000.0,
+    let seconds = match unit {
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
         other => bail!("unknown unit of time {other:?}"),
     };
-    Ok(number.parse::<f64>()? * factor)
+    Ok(Duration::try_from_secs_f64(number.parse::<f64>()? * seconds)?)
 }
 
 /// The middle of some rounds, and how far they lie apart.
@@ -226,26 +226,22 @@ struct Figures {
     requests_per_second: f64,
     lowest: f64,
     highest: f64,
-    p99_ms: f64,
+    p99: Duration,
 }
 
 impl Figures {
     fn of(rounds: &[Round]) -> Self {
-        let rates = sorted(rounds.iter().map(|round| round.requests_per_second));
-        let latencies = sorted(rounds.iter().map(|round| round.p99_ms));
+        let mut rates: Vec<_> = rounds.iter().map(|round| round.requests_per_second).collect();
+        rates.sort_by(f64::total_cmp);
+        let mut latencies: Vec<_> = rounds.iter().map(|round| round.p99).collect();
+        latencies.sort();
         Self {
             requests_per_second: rates[rates.len() / 2],
             lowest: rates[0],
             highest: rates[rates.len() - 1],
-            p99_ms: latencies[latencies.len() / 2],
+            p99: latencies[latencies.len() / 2],
         }
     }
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut list: Vec<f64> = values.collect();
-    list.sort_by(f64::total_cmp);
-    list
 }
 
 fn table(rows: &[(&Case, Figures, Figures)]) -> String {
@@ -259,6 +255,7 @@ fn table(rows: &[(&Case, Figures, Figures)]) -> String {
         "|---|---:|---|---:|---:|---:|---:|---:|".to_owned(),
     ];
     for (case, thud, nginx) in rows {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         let rate = |figures: &Figures| {
             let Figures { requests_per_second, lowest, highest, .. } = figures;
             format!("{requests_per_second:.0} ({lowest:.0}–{highest:.0})")
@@ -269,9 +266,9 @@ fn table(rows: &[(&Case, Figures, Figures)]) -> String {
             case.body.len(),
             case.encoding(),
             rate(thud),
-            thud.p99_ms,
+            milliseconds(thud.p99),
             rate(nginx),
-            nginx.p99_ms,
+            milliseconds(nginx.p99),
             thud.requests_per_second / nginx.requests_per_second,
         ));
     }
@@ -288,7 +285,8 @@ mod tests {
     #[test]
     fn the_rate_and_the_slowest_hundredth_are_read() {
         let round = read_round(REPORT).ok();
-        assert_eq!(round, Some(Round { requests_per_second: 13400.12, p99_ms: 0.95 }));
+        let p99 = Duration::from_micros(950);
+        assert_eq!(round, Some(Round { requests_per_second: 13400.12, p99 }));
     }
 
     #[test]
@@ -298,14 +296,12 @@ mod tests {
 
     #[test]
     fn the_middle_of_three_rounds_is_shown() {
-        let round = |requests_per_second, p99_ms| Round { requests_per_second, p99_ms };
-        let figures = Figures::of(&[round(30.0, 1.0), round(10.0, 3.0), round(20.0, 2.0)]);
-        let shown = [figures.lowest, figures.requests_per_second, figures.highest, figures.p99_ms];
-        assert!(
-            shown
-                .iter()
-                .zip([10.0, 20.0, 30.0, 2.0])
-                .all(|(shown, expected)| shown.total_cmp(&expected).is_eq())
-        );
+        let round = |requests_per_second, p99_ms| Round {
+            requests_per_second,
+            p99: Duration::from_millis(p99_ms),
+        };
+        let figures = Figures::of(&[round(30.0, 1), round(10.0, 3), round(20.0, 2)]);
+        let Figures { requests_per_second, lowest, highest, p99 } = figures;
+        assert_eq!(format!("{lowest} {requests_per_second} {highest} {p99:?}"), "10 20 30 2ms");
     }
 }

@@ -55,7 +55,8 @@ pub fn build(project: &Project, toolchain: &Toolchain, effort: Effort) -> Result
     cargo.args(["--target", WASM_TARGET, "--profile", profile]);
     run(&mut cargo, "building the browser half")?;
 
-    let compiled = fs::read(toolchain.target.join(WASM_TARGET).join(profile_folder).join("thud.wasm"))?;
+    let compiled =
+        fs::read(toolchain.target.join(WASM_TARGET).join(profile_folder).join("thud.wasm"))?;
     let optimizer = match effort {
         Effort::Quick => None,
         Effort::Release => find_optimizer(project)?,
