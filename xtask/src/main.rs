@@ -5,15 +5,18 @@
 mod assets;
 mod bench;
 mod browser_half;
+mod budgets;
 mod build;
 mod children;
+mod nodejs;
 mod packages;
 mod progress;
 mod project;
 mod serve;
-mod server;
+mod temporary_server;
 mod test;
 mod toolchain;
+mod wasm_std;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -30,14 +33,11 @@ cargo xtask test [--list | --only STEP]         everything that CI runs
 cargo xtask build                               release build of both halves, with sizes against the budgets
 cargo xtask bench                               Thud and nginx side by side, as ratios";
 
-/// The exit code that shells expect of a program ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
-
 fn main() -> ExitCode {
     let outcome = read_command(std::env::args_os().skip(1)).and_then(run);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) if children::interrupted() => ExitCode::from(INTERRUPTED),
+        Err(_) if children::interrupted() => ExitCode::from(children::INTERRUPTED_CODE),
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
