@@ -16,7 +16,7 @@ const BUDGETS: [Budget; 2] = [
 /// Prints every file's sizes and fails if one is over its budget.
 pub fn check(site: &Path) -> Result<()> {
     let rows = measure(&assets::read(site)?);
-    println!("\n{}", table(&rows));
+    print!("\n{}", table(&rows));
     let over: Vec<_> = rows.iter().filter(|row| row.over()).map(|row| row.file.as_str()).collect();
     if !over.is_empty() {
         bail!("over budget: {}", over.join(", "));

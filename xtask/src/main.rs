@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use lexopt::prelude::{Long, Short, Value, ValueExt};
 
 use crate::project::Project;
@@ -82,7 +82,7 @@ fn read_command(arguments: impl Iterator<Item = OsString>) -> Result<Command> {
         "build" => end(parser, Command::Build),
         "test" => read_test(parser),
         "bench" => end(parser, Command::Bench),
-        other => bail!("there is no command {other:?}; there are:\n{USAGE}"),
+        other => bail!("there is no command {other:?}, only serve, test, build and bench"),
     }
 }
 
@@ -91,10 +91,12 @@ fn read_serve(mut parser: lexopt::Parser) -> Result<Command> {
     while let Some(argument) = parser.next()? {
         match argument {
             Long("port") | Short('p') => {
-                address.set_port(parser.value()?.parse().context("--port")?);
+                let port = parser.value()?.parse();
+                address.set_port(port.map_err(|_| anyhow!("--port wants a number up to 65535"))?);
             }
             Long("addr") => {
-                address = parser.value()?.parse().context("--addr wants IP:PORT")?;
+                let given = parser.value()?.parse();
+                address = given.map_err(|_| anyhow!("--addr wants IP:PORT"))?;
             }
             other => return Err(other.unexpected().into()),
         }
