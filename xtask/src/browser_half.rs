@@ -4,15 +4,15 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::build::Effort;
 use crate::children::run;
+use crate::nodejs::NodeJs;
 use crate::progress::step;
-use crate::project::{Project, find_program};
+use crate::project::Project;
 use crate::toolchain::{Toolchain, WASM_TARGET};
 
 /// The name that the pages ask for, in `pkg/`.
@@ -43,15 +43,8 @@ pub fn build(project: &Project, toolchain: &Toolchain, effort: Effort) -> Result
         Effort::Release => ("wasm-release", "wasm-release"),
     };
     let mut cargo = toolchain.cargo(project);
-    cargo.args([
-        "build",
-        "--package",
-        "thud",
-        "--lib",
-        "--no-default-features",
-        "--features",
-        "hydrate",
-    ]);
+    cargo.args(["build", "--package", "thud", "--lib"]);
+    cargo.args(["--no-default-features", "--features", "hydrate"]);
     cargo.args(["--target", WASM_TARGET, "--profile", profile]);
     run(&mut cargo, "building the browser half")?;
 
@@ -59,7 +52,7 @@ pub fn build(project: &Project, toolchain: &Toolchain, effort: Effort) -> Result
         fs::read(toolchain.target.join(WASM_TARGET).join(profile_folder).join("thud.wasm"))?;
     let optimizer = match effort {
         Effort::Quick => None,
-        Effort::Release => find_optimizer(project)?,
+        Effort::Release => Optimizer::find(project)?,
     };
     let folder = project.target.join("browser-half").join(profile);
     let stamp = stamp(&compiled, optimizer.is_some());
@@ -111,40 +104,38 @@ fn bind(compiled: Vec<u8>, pkg: &Path) -> Result<()> {
 
 /// wasm-opt as Node.js runs it.
 struct Optimizer {
-    node: PathBuf,
+    node: NodeJs,
     program: PathBuf,
 }
 
 impl Optimizer {
+    /// Finds wasm-opt, fetched once into the cache; none where there is no Node.js.
+    fn find(project: &Project) -> Result<Option<Self>> {
+        let Some(node) = NodeJs::find() else {
+            step("No Node.js with npm: the wasm stays about twice as large as it could be");
+            return Ok(None);
+        };
+        let folder = project.cache.join("wasm-opt");
+        let program = folder.join("node_modules/binaryen/bin/wasm-opt");
+        let lock = folder.join("package-lock.json");
+        let present = program.is_file()
+            && fs::read_to_string(&lock).is_ok_and(|earlier| earlier == WASM_OPT_LOCK);
+        if !present {
+            step("Fetching wasm-opt, once");
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join("package.json"), WASM_OPT_PACKAGE)?;
+            fs::write(&lock, WASM_OPT_LOCK)?;
+            node.fetch(&folder, "fetching wasm-opt by npm")?;
+        }
+        Ok(Some(Self { node, program }))
+    }
+
     fn run(&self, wasm: &Path) -> Result<()> {
         let smaller = wasm.with_extension("smaller");
-        let mut command = Command::new(&self.node);
-        command.arg(&self.program).args(WASM_OPT_ARGUMENTS).arg(wasm).arg("-o").arg(&smaller);
+        let mut command = self.node.script(&self.program);
+        command.args(WASM_OPT_ARGUMENTS).arg(wasm).arg("-o").arg(&smaller);
         run(&mut command, "wasm-opt")?;
         fs::rename(smaller, wasm)?;
         Ok(())
     }
-}
-
-/// Finds wasm-opt, fetched once into the cache; none where there is no Node.js.
-fn find_optimizer(project: &Project) -> Result<Option<Optimizer>> {
-    let (Some(node), Some(npm)) = (find_program(&["node"]), find_program(&["npm"])) else {
-        step("No Node.js with npm: the wasm stays about twice as large as it could be");
-        return Ok(None);
-    };
-    let folder = project.cache.join("wasm-opt");
-    let program = folder.join("node_modules/binaryen/bin/wasm-opt");
-    let lock = folder.join("package-lock.json");
-    let present = program.is_file()
-        && fs::read_to_string(&lock).is_ok_and(|earlier| earlier == WASM_OPT_LOCK);
-    if !present {
-        step("Fetching wasm-opt, once");
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join("package.json"), WASM_OPT_PACKAGE)?;
-        fs::write(&lock, WASM_OPT_LOCK)?;
-        let mut command = Command::new(npm);
-        command.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder);
-        run(command.stdout(Stdio::null()), "fetching wasm-opt by npm")?;
-    }
-    Ok(Some(Optimizer { node, program }))
 }

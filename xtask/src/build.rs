@@ -9,7 +9,7 @@ use crate::children::run as run_child;
 use crate::progress::step;
 use crate::project::Project;
 use crate::toolchain::{self, Toolchain};
-use crate::{assets, browser_half};
+use crate::{assets, browser_half, budgets};
 
 /// How much time a build may take for a smaller and faster result.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub fn run(project: &Project) -> Result<()> {
         program.display(),
         project.site().display()
     );
-    assets::check_budgets(&project.site())
+    budgets::check(&project.site())
 }
 
 /// Builds the server and gives the program's path.

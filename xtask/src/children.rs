@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
+/// The exit code that shells expect of a program ended by Ctrl-C.
+pub const INTERRUPTED_CODE: u8 = 130;
+
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(20);
-/// The exit code that shells expect of a program ended by Ctrl-C.
-const INTERRUPTED_CODE: i32 = 130;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -23,7 +24,7 @@ static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 pub fn end_on_signal() -> Result<()> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(INTERRUPTED_CODE);
+            std::process::exit(INTERRUPTED_CODE.into());
         }
         running().iter().for_each(|&id| ask_to_end(id));
     })
@@ -37,11 +38,7 @@ pub fn interrupted() -> bool {
 
 /// Runs a program to its end; `doing` completes "failed: …".
 pub fn run(command: &mut Command, doing: &str) -> Result<()> {
-    let status = Running::start(command)?.wait()?;
-    if !status.success() {
-        bail!("failed: {doing} ({status})");
-    }
-    Ok(())
+    check(Running::start(command)?.wait()?, doing)
 }
 
 /// Like [`run`], but a program that takes longer than `limit` is ended and counts as failed.
@@ -50,6 +47,10 @@ pub fn run_within(limit: Duration, command: &mut Command, doing: &str) -> Result
     let Some(status) = running.wait_for(limit)? else {
         bail!("failed: {doing} (no end after {} seconds)", limit.as_secs());
     };
+    check(status, doing)
+}
+
+fn check(status: ExitStatus, doing: &str) -> Result<()> {
     if !status.success() {
         bail!("failed: {doing} ({status})");
     }

@@ -5,21 +5,24 @@
 mod assets;
 mod bench;
 mod browser_half;
+mod budgets;
 mod build;
 mod children;
+mod nodejs;
 mod packages;
 mod progress;
 mod project;
 mod serve;
-mod server;
+mod temporary_server;
 mod test;
 mod toolchain;
+mod wasm_std;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use lexopt::prelude::{Long, Short, Value, ValueExt};
 
 use crate::project::Project;
@@ -30,14 +33,11 @@ cargo xtask test [--list | --only STEP]         everything that CI runs
 cargo xtask build                               release build of both halves, with sizes against the budgets
 cargo xtask bench                               Thud and nginx side by side, as ratios";
 
-/// The exit code that shells expect of a program ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
-
 fn main() -> ExitCode {
     let outcome = read_command(std::env::args_os().skip(1)).and_then(run);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) if children::interrupted() => ExitCode::from(INTERRUPTED),
+        Err(_) if children::interrupted() => ExitCode::from(children::INTERRUPTED_CODE),
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
@@ -82,7 +82,7 @@ fn read_command(arguments: impl Iterator<Item = OsString>) -> Result<Command> {
         "build" => end(parser, Command::Build),
         "test" => read_test(parser),
         "bench" => end(parser, Command::Bench),
-        other => bail!("there is no command {other:?}; there are:\n{USAGE}"),
+        other => bail!("there is no command {other:?}, only serve, test, build and bench"),
     }
 }
 
@@ -91,10 +91,12 @@ fn read_serve(mut parser: lexopt::Parser) -> Result<Command> {
     while let Some(argument) = parser.next()? {
         match argument {
             Long("port") | Short('p') => {
-                address.set_port(parser.value()?.parse().context("--port")?);
+                let port = parser.value()?.parse();
+                address.set_port(port.map_err(|_| anyhow!("--port wants a number up to 65535"))?);
             }
             Long("addr") => {
-                address = parser.value()?.parse().context("--addr wants IP:PORT")?;
+                let given = parser.value()?.parse();
+                address = given.map_err(|_| anyhow!("--addr wants IP:PORT"))?;
             }
             other => return Err(other.unexpected().into()),
         }

@@ -2,19 +2,30 @@
 //! a plain yes to the exact command. Never anything outside the distribution's own packages.
 
 use std::io::{IsTerminal, Write, stdin, stdout};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::children::{ask, run};
 use crate::progress::step;
 use crate::project::find_program;
 
+/// Finds a program of one of these names, if need be by installing the package called by the first of them.
+pub fn find_or_install(names: &[&str], purpose: &str) -> Result<PathBuf> {
+    let find = || names.iter().find_map(|name| find_program(name));
+    if let Some(found) = find() {
+        return Ok(found);
+    }
+    install(&names[..1], purpose)?;
+    find().with_context(|| format!("the package {} brought no program of that name", names[0]))
+}
+
 /// Installs packages under the rule above; `purpose` completes "needed …".
 pub fn install(packages: &[&str], purpose: &str) -> Result<()> {
     let root = rustix::process::geteuid().is_root();
     let command = command_line(packages, root);
-    if find_program(&["apt-get"]).is_none() {
+    if find_program("apt-get").is_none() {
         bail!("{} needed {purpose}: install it and start again", packages.join(" "));
     }
     let someone_to_ask = stdin().is_terminal() && std::env::var_os("CI").is_none();
@@ -41,7 +52,7 @@ pub fn installed(packages: &[&str]) -> bool {
 
 /// Whether this system has a package manager that could install them.
 pub fn manager_present() -> bool {
-    find_program(&["apt-get"]).is_some() && find_program(&["dpkg-query"]).is_some()
+    find_program("apt-get").is_some() && find_program("dpkg-query").is_some()
 }
 
 #[derive(Debug, PartialEq)]

@@ -1,8 +1,7 @@
 //! Where things are: the checkout, the build folder, the cache. Nothing here builds or writes.
 
 use std::env;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use directories::ProjectDirs;
@@ -43,20 +42,11 @@ pub fn platform_folders() -> Result<ProjectDirs> {
     ProjectDirs::from("", "", "thud").context("this user has no home folder")
 }
 
-/// The first program of these names on the `PATH`.
-pub fn find_program(names: &[&str]) -> Option<PathBuf> {
-    find_in(names, &env::var_os("PATH")?)
+/// The first program of this name on the `PATH`.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let folders = env::split_paths(&path)
         // Debian keeps servers where only root's path leads.
-        .or_else(|| find_in(names, OsStr::new("/usr/sbin")))
-}
-
-fn find_in(names: &[&str], path: &OsStr) -> Option<PathBuf> {
-    let folders: Vec<_> = env::split_paths(path).collect();
-    let candidates =
-        names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    candidates.into_iter().find(|candidate| is_program(candidate))
-}
-
-fn is_program(path: &Path) -> bool {
-    path.is_file()
+        .chain([PathBuf::from("/usr/sbin")]);
+    folders.map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
 }

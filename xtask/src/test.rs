@@ -2,19 +2,24 @@
 //! here; how things are built is not.
 
 use std::cell::OnceCell;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::env;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::build::{self, Effort};
 use crate::children::run as run_child;
+use crate::nodejs::NodeJs;
 use crate::progress::step;
-use crate::project::{Project, find_program};
-use crate::server::Server;
+use crate::project::Project;
+use crate::temporary_server::TemporaryServer;
 use crate::toolchain::{self, Toolchain};
-use crate::{assets, packages};
+use crate::{budgets, packages};
+
+/// The browser by the names that systems give it; the first is Debian's package too.
+const CHROMIUM_NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Which steps to run.
 #[derive(Debug, PartialEq)]
@@ -30,7 +35,7 @@ pub enum Selection {
 struct Step {
     name: &'static str,
     about: &'static str,
-    run: fn(&Context) -> Result<()>,
+    run: fn(&Workshop) -> Result<()>,
 }
 
 const STEPS: [Step; 6] = [
@@ -69,12 +74,12 @@ pub fn run(project: &Project, selection: &Selection) -> Result<()> {
     if chosen.is_empty() {
         bail!("there is no such step; `cargo xtask test --list` names them");
     }
-    let context = Context { project, both_halves: OnceCell::new() };
+    let workshop = Workshop { project, both_halves: OnceCell::new() };
     let mut times = Vec::new();
     for Step { name, about, run } in chosen {
         step(&format!("Step {name}: {about}"));
         let started = Instant::now();
-        let outcome = run(&context);
+        let outcome = run(&workshop);
         times.push((*name, started.elapsed()));
         if outcome.is_err() {
             print_times(&times);
@@ -94,12 +99,12 @@ fn print_times(times: &[(&str, Duration)]) {
 }
 
 /// What the steps share.
-struct Context<'a> {
+struct Workshop<'a> {
     project: &'a Project,
     both_halves: OnceCell<Toolchain>,
 }
 
-impl Context<'_> {
+impl Workshop<'_> {
     /// The compiler of both halves, prepared when first needed.
     fn both_halves(&self) -> Result<&Toolchain> {
         if let Some(toolchain) = self.both_halves.get() {
@@ -116,78 +121,61 @@ impl Context<'_> {
     }
 }
 
-fn format(context: &Context) -> Result<()> {
+fn format(workshop: &Workshop) -> Result<()> {
     run_child(
-        &mut context.active_cargo("fmt --all --check"),
+        &mut workshop.active_cargo("fmt --all --check"),
         "the format differs: run cargo fmt --all",
     )
 }
 
-fn lint(context: &Context) -> Result<()> {
+fn lint(workshop: &Workshop) -> Result<()> {
     run_child(
-        &mut context.active_cargo("clippy --workspace --all-targets -- -D warnings"),
+        &mut workshop.active_cargo("clippy --workspace --all-targets -- -D warnings"),
         "clippy, server half",
     )
 }
 
-fn lint_browser(context: &Context) -> Result<()> {
+fn lint_browser(workshop: &Workshop) -> Result<()> {
     // On this machine's own target: types are the same, and no wasm target is needed.
     let arguments =
         "clippy --package thud --lib --no-default-features --features hydrate -- -D warnings";
-    run_child(&mut context.active_cargo(arguments), "clippy, browser half")
+    run_child(&mut workshop.active_cargo(arguments), "clippy, browser half")
 }
 
-fn unit(context: &Context) -> Result<()> {
+fn unit(workshop: &Workshop) -> Result<()> {
     // Each package by the compiler that has built its dependencies already or will need them built.
-    run_child(&mut context.active_cargo("test --package xtask"), "tests of xtask")?;
-    let mut cargo = context.both_halves()?.cargo(context.project);
+    run_child(&mut workshop.active_cargo("test --package xtask"), "tests of xtask")?;
+    let mut cargo = workshop.both_halves()?.cargo(workshop.project);
     run_child(cargo.args(["test", "--package", "thud"]), "tests of thud")
 }
 
-fn size(context: &Context) -> Result<()> {
-    build::site(context.project, context.both_halves()?, Effort::Release)?;
-    assets::check_budgets(&context.project.site())
+fn size(workshop: &Workshop) -> Result<()> {
+    build::site(workshop.project, workshop.both_halves()?, Effort::Release)?;
+    budgets::check(&workshop.project.site())
 }
 
-fn browser(context: &Context) -> Result<()> {
-    let project = context.project;
-    let toolchain = context.both_halves()?;
-    let (Some(node), Some(npm)) = (find_program(&["node"]), find_program(&["npm"])) else {
-        bail!("the browser tests want Node.js 20 or newer, with npm: install it and start again");
+fn browser(workshop: &Workshop) -> Result<()> {
+    let project = workshop.project;
+    let toolchain = workshop.both_halves()?;
+    let node = NodeJs::find().context(
+        "the browser tests want Node.js 20 or newer, with npm: install it and start again",
+    )?;
+    let chromium = match env::var_os("CHROMIUM") {
+        Some(program) => program.into(),
+        None => packages::find_or_install(&CHROMIUM_NAMES, "for the browser tests")?,
     };
-    let chromium = find_chromium()?;
     build::site(project, toolchain, Effort::Release)?;
     let program = build::server(project, toolchain, Effort::Quick)?;
 
     step("Fetching the browser tests' packages");
     let folder = project.root.join("end2end");
-    let mut fetch = Command::new(npm);
-    fetch
-        .arg("ci")
-        .current_dir(&folder)
-        .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")
-        .stdout(Stdio::null());
-    run_child(&mut fetch, "npm ci in end2end")?;
+    node.fetch(&folder, "fetching the browser tests' packages by npm")?;
 
-    let server = Server::start(project, &program)?;
-    step(&format!("Running the browser tests against http://{}", server.address));
-    let mut playwright = Command::new(node);
-    playwright
-        .args(["node_modules/@playwright/test/cli.js", "test"])
-        .current_dir(&folder)
-        .env("THUD_BASE_URL", format!("http://{}", server.address))
-        .env("CHROMIUM", chromium);
+    let server = TemporaryServer::start(project, &program)?;
+    let address = format!("http://{}", server.address);
+    step(&format!("Running the browser tests against {address}"));
+    let mut playwright = node.script(Path::new("node_modules/@playwright/test/cli.js"));
+    playwright.arg("test").current_dir(&folder);
+    playwright.env("THUD_BASE_URL", address).env("CHROMIUM", chromium);
     run_child(&mut playwright, "browser tests")
-}
-
-fn find_chromium() -> Result<PathBuf> {
-    let find = || find_program(&["chromium", "chromium-browser", "google-chrome"]);
-    if let Some(named) = std::env::var_os("CHROMIUM") {
-        return Ok(named.into());
-    }
-    if let Some(found) = find() {
-        return Ok(found);
-    }
-    packages::install(&["chromium"], "for the browser tests")?;
-    find().context("the package chromium brought no program of that name")
 }

@@ -1,23 +1,20 @@
-//! Which compiler builds both halves, and the wasm32 standard library for it. One compiler must build both:
-//! the names of islands are hashed by it.
+//! Which compiler builds both halves. One must build both: the names of islands are hashed by it.
 //!
-//! The toolchain at hand is taken where it has the wasm target or `rustup` can add it. Where it cannot (only
-//! package mirrors within reach), Debian and Ubuntu have a compiler with its sources, from which the
-//! standard library is built once, into our cache: the system's own folders stay as they are.
+//! The toolchain at hand is taken where it has the wasm target or `rustup` can add it. Where it cannot (only package
+//! mirrors within reach), Debian and Ubuntu have a compiler with the sources of its standard library.
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::children::{ask, run, run_within};
-use crate::packages;
+use crate::children::{ask, run_within};
 use crate::progress::step;
 use crate::project::{Project, find_program};
+use crate::{packages, wasm_std};
 
 /// The browser's target.
 pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
@@ -54,7 +51,8 @@ impl Toolchain {
         }
     }
 
-    fn distribution(project: &Project, sysroot: &Path) -> Self {
+    /// The distribution's, with this sysroot for the browser half.
+    pub fn distribution(project: &Project, sysroot: &Path) -> Self {
         let mut sysroot_flag = OsString::from("--sysroot=");
         sysroot_flag.push(sysroot);
         let variables = vec![
@@ -81,14 +79,6 @@ impl Toolchain {
     pub fn cargo(&self, project: &Project) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&project.root).env("CARGO_TARGET_DIR", &self.target);
-        // What cargo told this program about itself would only confuse build scripts.
-        for (name, _) in env::vars_os() {
-            if name.to_str().is_some_and(|name| {
-                name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
-            }) {
-                command.env_remove(name);
-            }
-        }
         for name in self.cleared {
             command.env_remove(name);
         }
@@ -99,7 +89,6 @@ impl Toolchain {
 
 /// Prepares the compiler for both halves and says which it is and why.
 pub fn for_both_halves(project: &Project) -> Result<Toolchain> {
-    check_c_compiler()?;
     let mut facts = Facts::probe(project);
     loop {
         match choose(facts) {
@@ -122,13 +111,12 @@ pub fn for_both_halves(project: &Project) -> Result<Toolchain> {
             Choice::Distribution => {
                 let version = ask(Command::new(DISTRIBUTION_RUSTC).arg("--version"))
                     .context("rustc-web does not run")?;
-                check_version(&version)?;
                 step(&format!(
                     "Both halves by the distribution's {version}: the active toolchain has no wasm target"
                 ));
-                let sysroot = wasm_sysroot(project, &version);
+                let sysroot = wasm_std::sysroot(project, &version);
                 if !sysroot.is_dir() {
-                    build_wasm_sysroot(project, &sysroot)?;
+                    wasm_std::build(project, &sysroot)?;
                 }
                 return Ok(Toolchain::distribution(project, &sysroot));
             }
@@ -178,16 +166,17 @@ impl Facts {
     fn probe(project: &Project) -> Self {
         let sysroot = ask(Command::new("rustc").args(["--print", "sysroot"]));
         let active_has_wasm =
-            sysroot.is_some_and(|sysroot| wasm_libraries(Path::new(&sysroot)).is_dir());
+            sysroot.is_some_and(|sysroot| wasm_std::libraries(Path::new(&sysroot)).is_dir());
         let rustup =
-            if find_program(&["rustup"]).is_some() { Rustup::Untried } else { Rustup::Missing };
+            if find_program("rustup").is_some() { Rustup::Untried } else { Rustup::Missing };
         let distribution = if !packages::manager_present() {
             Distribution::Unknown
         } else if !packages::installed(&DISTRIBUTION_PACKAGES) {
             Distribution::Offered
         } else {
             let version = ask(Command::new(DISTRIBUTION_RUSTC).arg("--version"));
-            let prepared = version.is_some_and(|version| wasm_sysroot(project, &version).is_dir());
+            let prepared =
+                version.is_some_and(|version| wasm_std::sysroot(project, &version).is_dir());
             if prepared { Distribution::Prepared } else { Distribution::Installed }
         };
         Self { active_has_wasm, rustup, distribution }
@@ -215,95 +204,6 @@ fn add_target() -> bool {
     // Its own message would read as ours; a refusal only means that another way is taken.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     run_within(RUSTUP_LIMIT, &mut command, "rustup target add").is_ok()
-}
-
-fn check_c_compiler() -> Result<()> {
-    let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
-    if ask(Command::new(compiler).arg("--version").stderr(Stdio::null())).is_none() {
-        bail!(
-            "no C compiler: install one (Debian and Ubuntu: apt-get install gcc libc6-dev; macOS: xcode-select --install)"
-        );
-    }
-    Ok(())
-}
-
-/// Refuses a distribution whose compiler is older than the workspace asks for.
-fn check_version(version: &str) -> Result<()> {
-    let needed = env!("CARGO_PKG_RUST_VERSION");
-    if release(version) < release(needed) {
-        bail!(
-            "the distribution's {version} is older than {needed}: run `rustup target add {WASM_TARGET}`"
-        );
-    }
-    Ok(())
-}
-
-/// The major and minor number in `rustc 1.96.0 (…)` or `1.96`.
-fn release(version: &str) -> Option<(u32, u32)> {
-    let number = version
-        .split_whitespace()
-        .find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
-    let mut parts = number.split('.').map(|part| part.parse().ok());
-    Some((parts.next()??, parts.next()??))
-}
-
-fn wasm_libraries(sysroot: &Path) -> PathBuf {
-    sysroot.join("lib/rustlib").join(WASM_TARGET).join("lib")
-}
-
-/// Keyed by the compiler's whole version: a library works only with the compiler that built it.
-fn wasm_sysroot(project: &Project, version: &str) -> PathBuf {
-    let key: String = version
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' })
-        .collect();
-    project.cache.join("wasm-std").join(key)
-}
-
-/// Builds the standard library with an empty crate and puts its parts where a sysroot has them.
-fn build_wasm_sysroot(project: &Project, sysroot: &Path) -> Result<()> {
-    step("Building the wasm standard library, once");
-    let shelf = sysroot.parent().context("a sysroot has a parent folder")?;
-    fs::create_dir_all(shelf).with_context(|| format!("{} cannot be written", shelf.display()))?;
-    let work = tempfile::Builder::new().prefix("building-").tempdir_in(shelf)?;
-    let manifest = "[package]\nname = \"empty\"\nedition = \"2024\"\n[lib]\npath = \"empty.rs\"\n[workspace]\n";
-    fs::write(work.path().join("Cargo.toml"), manifest)?;
-    fs::write(work.path().join("empty.rs"), "#![no_std]\n")?;
-
-    let toolchain = Toolchain {
-        target: work.path().join("target"),
-        ..Toolchain::distribution(project, sysroot)
-    };
-    let mut cargo = toolchain.cargo(project);
-    cargo.current_dir(work.path());
-    cargo.args([
-        "build",
-        "--release",
-        "-Z",
-        "build-std=std,panic_abort,panic_unwind",
-        "--target",
-        WASM_TARGET,
-    ]);
-    // Building the standard library is unstable; with the compiler's own sources it is what its makers do.
-    cargo.env("RUSTC_BOOTSTRAP", "1");
-    cargo.env_remove("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS");
-    run(&mut cargo, "building the wasm standard library")?;
-
-    let finished = work.path().join("sysroot");
-    let libraries = wasm_libraries(&finished);
-    fs::create_dir_all(&libraries)?;
-    for entry in fs::read_dir(toolchain.target.join(WASM_TARGET).join("release/deps"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "rlib") {
-            let name = path.file_name().context("a library has a name")?;
-            if !name.to_string_lossy().starts_with("libempty-") {
-                fs::copy(&path, libraries.join(name))?;
-            }
-        }
-    }
-    // Last and at once: what has this name is whole.
-    fs::rename(&finished, sysroot)?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -337,12 +237,5 @@ mod tests {
     fn without_rustup_and_distribution_there_is_no_way() {
         check(false, Rustup::Missing, Distribution::Unknown, Choice::Nothing);
         check(false, Rustup::Refused, Distribution::Unknown, Choice::Nothing);
-    }
-
-    #[test]
-    fn releases_compare_as_numbers() {
-        assert_eq!(release("rustc 1.96.0 (ac68faa20 2026-05-25)"), Some((1, 96)));
-        assert!(release("rustc 1.100.0 (x)") > release("1.95"));
-        assert!(release("rustc of no number") < release("1.95"));
     }
 }

@@ -1,5 +1,5 @@
-//! A site of our own for tests and benchmarks: the built server on a free port of this machine, with a data
-//! folder that vanishes afterwards.
+//! A site for the length of a test or benchmark: the built server on a free port of this machine, with a data folder
+//! that vanishes afterwards.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -19,7 +19,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 
 /// A running server; dropping it ends it and removes its data.
-pub struct Server {
+pub struct TemporaryServer {
     // Before the data: fields are dropped in this order.
     _running: Running,
     _data: TempDir,
@@ -27,7 +27,7 @@ pub struct Server {
     pub address: SocketAddr,
 }
 
-impl Server {
+impl TemporaryServer {
     /// Starts the program and waits until it listens.
     pub fn start(project: &Project, program: &Path) -> Result<Self> {
         let address = free_address()?;
