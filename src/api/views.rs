@@ -6,7 +6,8 @@
 pub mod comparison;
 
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::calculator::exposure::{Backstop, Exposed};
 use crate::calculator::offer::Offer;
@@ -58,12 +59,19 @@ pub struct RivalView {
     pub confidence: Option<&'static str>,
 }
 
+/// The schema of a value that may be null: the derive does not see that of an optional type parameter.
+fn nullable<T: PartialSchema>() -> Schema {
+    let null = ObjectBuilder::new().schema_type(Type::Null);
+    Schema::OneOf(OneOfBuilder::new().item(T::schema()).item(null).build())
+}
+
 /// A value with where it comes from, or the reason why there is none.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClaimView<T> {
     /// `known`, `unknown`, `not_applicable` or `disputed`.
     pub state: &'static str,
     /// Null unless known, or disputed with a ruling.
+    #[schema(schema_with = nullable::<T>, required)]
     pub value: Option<T>,
     /// Unit of the value, where it has one.
     pub unit: Option<&'static str>,
