@@ -15,6 +15,8 @@ export default defineConfig({
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   workers: 2,
+  // An audit of the longest page takes some seconds on a slow machine.
+  timeout: 90_000,
   retries: 0,
   reporter: "list",
   use: {

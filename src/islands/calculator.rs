@@ -2,7 +2,9 @@
 //! server, which renders this very component.
 
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsValue;
 use serde::{Deserialize, Serialize};
+use web_sys::UrlSearchParams;
 
 use crate::calculator::exposure::{Backstop, Exposed, expose};
 use crate::calculator::input::Input;
@@ -57,6 +59,19 @@ impl Typed {
         }
     }
 
+    /// As the form would send it.
+    fn query(&self, plans: &str) -> Option<String> {
+        let query = UrlSearchParams::new().ok()?;
+        for (field, text) in FIELDS.iter().zip(&self.fields) {
+            query.append(field.name, text);
+        }
+        query.append("price", self.price.word());
+        if !plans.is_empty() {
+            query.append("plan", plans);
+        }
+        Some(String::from(query.to_string()))
+    }
+
     fn text(&self, name: &str) -> Option<String> {
         let place = FIELDS.iter().position(|field| field.name == name)?;
         self.fields.get(place).cloned()
@@ -91,6 +106,7 @@ pub fn Calculator(
         })
         .collect();
     let named = plans.iter().map(|(slug, id)| format!("{slug}:{id}")).collect::<Vec<_>>().join(",");
+    keep_address(typed, named.clone());
     let named =
         (!named.is_empty()).then(|| view! { <input type="hidden" name="plan" value=named/> });
     view! {
@@ -102,6 +118,21 @@ pub fn Calculator(
         </form>
         <div class="figures" aria-live="polite">{move || figures(&offers, &plans, &typed.get())}</div>
     }
+}
+
+/// Keeps the address in step with the form, so that it can be sent to somebody, without a request or a new entry in the
+/// history. Effects run in browsers alone.
+fn keep_address(typed: RwSignal<Typed>, plans: String) {
+    Effect::new(move |before: Option<()>| {
+        let query = typed.with(|typed| typed.query(&plans));
+        // What was asked for first stands in the address as it came.
+        if let (Some(()), Some(query)) = (before, query)
+            && let Ok(history) = window().history()
+        {
+            // An address that cannot be set only means that there is none to send.
+            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("?{query}")));
+        }
+    });
 }
 
 fn field(place: usize, field: &'static Field, typed: RwSignal<Typed>) -> impl IntoView {
