@@ -20,13 +20,15 @@ use tracing_subscriber::EnvFilter;
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
+    /// What to do; the site is started if nothing is said.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Starts the site. Settings come from the environment: `THUD_ADDR`, `THUD_DATA_DIR`, `THUD_CATALOG_DIR`.
+    /// Starts the site. Settings come from the environment: `THUD_ADDR`, `THUD_DATA_DIR`,
+    /// `THUD_CATALOG_DIR`, `THUD_SITE_ROOT`, `THUD_PUBLIC_URL`, `THUD_LOG`.
     Serve,
     /// Works with the provider files.
     Catalog {
@@ -45,7 +47,7 @@ enum CatalogCommand {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let result = match Arguments::parse().command.unwrap_or(Command::Serve) {
         Command::Serve => serve(),
         Command::Catalog { command: CatalogCommand::Check { folder } } => check(folder.as_deref()),
     };
