@@ -1,41 +1,62 @@
 //! Thud: the open catalog of code sandboxes for AI agents.
 //!
 //! Provider files (`catalog/*.toml`) are read into an in-memory [`catalog`], every price an exact decimal of
-//! [`money`]; one function each prices a shape and a runaway; the API answers from them, and SQLite keeps every
-//! revision that was ever published. Modules in reading order below.
+//! [`money`]. Pure functions price a shape, a runaway and a workload ([`calculator`]) and put providers side by side
+//! ([`comparison`]). Pages, API and islands all call them: one function computes a figure. SQLite keeps every revision
+//! of the catalog that was ever published.
+//!
+//! ```text
+//! main -> server -> pages -> parts, islands
+//!                -> api
+//!         pages, api, islands -> comparison, calculator -> catalog -> money
+//! ```
+//!
+//! What is marked `ssr` exists on the server alone; the rest also runs in browsers. `cfg` stands on `mod` lines only.
 //!
 //! Invariants, held by tests: no float touches money; a price is never ranked unless it is exact; unknown is never
-//! zero; a revision is never edited.
+//! zero; a revision is never edited; pages never reach the browser; imports go one way (`tests/tidy.rs`).
 
+/// Exact decimals: amounts, quantities, rates.
 pub mod money;
 
+/// Providers, their claims, prices and plans; how files become a catalog, and what a shape costs.
 #[macro_use]
 pub mod catalog;
 
+/// What a runaway costs, what a workload costs.
 pub mod calculator;
 
+/// Providers side by side: verdict, rows, cells.
 pub mod comparison;
 
+/// The SQLite file: opened, migrated or refused.
 #[cfg(feature = "ssr")]
 pub mod database;
 
+/// What every request shares.
 #[cfg(feature = "ssr")]
 pub mod state;
 
+/// Query strings, read the same way for pages and API.
 #[cfg(feature = "ssr")]
 pub mod query;
 
+/// `/api/v1` and its OpenAPI document.
 #[cfg(feature = "ssr")]
 pub mod api;
 
+/// What a browser runs.
 pub mod islands;
 
+/// Server-rendered pieces that several pages share.
 #[cfg(feature = "ssr")]
 pub mod parts;
 
+/// Every page, one file an address.
 #[cfg(feature = "ssr")]
 pub mod pages;
 
+/// All routes and all middleware, in order.
 #[cfg(feature = "ssr")]
 pub mod server;
 
