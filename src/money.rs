@@ -10,7 +10,8 @@ use thiserror::Error;
 
 /// Places after the point to which a figure is rounded where its decimal does not end before.
 pub const SHOWN_PLACES: u32 = 12;
-/// The longest decimal that is read: more digits than any real price has, few enough to multiply exactly.
+/// The longest decimal that is read: more digits than any real price has. A product keeps 28 digits, so that a real
+/// price times a real size, time and count is exact; beyond that it is rounded half-even.
 pub const DIGITS_MAX: usize = 20;
 /// Seconds of a billing month: 30 days, as the workload calculator says.
 pub const SECONDS_PER_MONTH: u32 = 2_592_000;
@@ -206,15 +207,6 @@ impl Usd {
     pub fn divided(self, divisor: u32) -> Self {
         Self(self.0 / Decimal::from(divisor.max(1)))
     }
-
-    /// How far the amount is from zero to `whole`, in thousandths, for pictures only.
-    pub fn permille_of(self, whole: Self) -> u32 {
-        if whole.0.is_zero() {
-            return 0;
-        }
-        let share = self.0 * Decimal::ONE_THOUSAND / whole.0;
-        u32::try_from(share.trunc().mantissa()).unwrap_or(u32::MAX)
-    }
 }
 
 impl Quantity {
@@ -287,6 +279,13 @@ pub enum Measured {
     Gpu,
     /// The creation of one sandbox.
     Creation,
+}
+
+impl Measured {
+    /// Whether processors are measured, by thread or by core.
+    fn is_processor(self) -> bool {
+        matches!(self, Self::Vcpu | Self::Core)
+    }
 }
 
 /// The time that a rate is quoted for.
@@ -429,8 +428,21 @@ impl Rate {
     pub fn amount(self, quantity: Quantity, seconds: Quantity) -> Result<Usd, MoneyError> {
         let seconds = if self.per.over.is_some() { seconds } else { Quantity::ONE };
         let product = self.usd.times(quantity)?.times(seconds)?;
-        let divisor = self.per.seconds() * if self.per.of == Measured::Core { 2 } else { 1 };
-        Ok(Usd(product.0 / Decimal::from(divisor)))
+        Ok(Usd(product.0 / Decimal::from(self.divisor())))
+    }
+
+    /// Whether both say the same price, in whatever units: cross-multiplied, so that no division rounds.
+    pub fn equals(self, other: Self) -> bool {
+        let factor = |rate: Self| Quantity::from(u64::from(rate.divisor()));
+        let left = self.usd.times(factor(other));
+        self.per.of.is_processor() == other.per.of.is_processor()
+            && left.is_ok()
+            && left == other.usd.times(factor(self))
+    }
+
+    /// Units of one second in the rate's own unit. A core is two vCPU.
+    fn divisor(self) -> u32 {
+        self.per.seconds() * if self.per.of == Measured::Core { 2 } else { 1 }
     }
 
     /// The amount for one vCPU (or GiB, sandbox …) and one second.
@@ -462,6 +474,16 @@ mod tests {
     #[test]
     fn a_physical_core_is_two_vcpu() {
         assert_eq!(rate("0.00003942", "core_second").per_second().to_string(), "0.00001971");
+    }
+
+    #[test]
+    fn equal_prices_are_equal_in_any_unit() {
+        assert!(rate("0.12", "vcpu_hour").equals(rate("0.002", "vcpu_minute")));
+        assert!(rate("0.1", "core_hour").equals(rate("0.05", "vcpu_hour")));
+        // A third of a cent a second cannot be written; the rate of an hour can.
+        assert!(rate("0.12", "gib_hour").equals(rate("86.4", "gib_month")));
+        assert!(!rate("0.12", "vcpu_hour").equals(rate("0.12", "gib_hour")));
+        assert!(!rate("0.12", "vcpu_hour").equals(rate("0.0000333333", "vcpu_second")));
     }
 
     #[test]

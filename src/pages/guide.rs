@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::catalog::claim::Tier;
+use crate::catalog::word::capitalised;
 use crate::catalog::{Catalog, Provider};
 use crate::parts::layout::head;
 
@@ -94,11 +95,6 @@ pub fn Guide() -> impl IntoView {
         same rate is not the same bill, and one provider's default is not the other's isolation."</p>
         </article>
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The variants of the catalog that stand on a rung, the defaults told apart from what has to be asked for.
