@@ -5,6 +5,7 @@ pub mod config;
 mod failures;
 mod files;
 mod hosts;
+mod kept;
 mod security;
 mod telemetry;
 
@@ -23,6 +24,8 @@ use tower_http::timeout::TimeoutLayer;
 
 use crate::state::AppState;
 use crate::{api, pages};
+
+use kept::Kept;
 
 pub use files::{build_name, files_below};
 
@@ -48,9 +51,10 @@ pub fn router(state: AppState) -> Router {
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_TIMEOUT))
         .layer(from_fn_with_state(state.clone(), failures::explain))
         .layer(from_fn_with_state(state.clone(), caching::answer))
+        .layer(CompressionLayer::new().compress_when(compressible))
+        .layer(from_fn_with_state(Kept::new(), kept::answer))
         .layer(from_fn_with_state(state.clone(), hosts::only_ours))
         .layer(from_fn(security::headers))
-        .layer(CompressionLayer::new().compress_when(compressible))
         .layer(PropagateRequestIdLayer::x_request_id())
         .layer(telemetry::layer())
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use crate::state::{AppState, today};
 
 /// Catalog pages and data: fresh for a minute, usable for an hour while asked for again.
-const CATALOG: &str = "public, max-age=60, stale-while-revalidate=3600";
+pub const CATALOG: &str = "public, max-age=60, stale-while-revalidate=3600";
 /// Files that are asked for by the name of the build.
 const ASSET: &str = "public, max-age=31536000, immutable";
 /// Files that are not.

@@ -321,3 +321,31 @@ async fn a_request_is_named_in_its_answer_and_its_problem() {
     assert!(!id.is_empty());
     assert_eq!(answer.json()["instance"], id);
 }
+
+#[tokio::test]
+async fn the_same_question_has_the_same_answer_and_never_another_ones() {
+    let app = TestApp::at(Some("https://thud.example")).await;
+    let ask = |path: &str, host: &str, encoding: &str| {
+        Request::get(path)
+            .header(header::HOST, host)
+            .header(header::ACCEPT_ENCODING, encoding)
+            .body(Body::empty())
+            .unwrap()
+    };
+    let first = app.send(ask("/?vcpu=2", "thud.example", "br")).await;
+    let again = app.send(ask("/?vcpu=2", "thud.example", "br")).await;
+    assert_eq!(first.body, again.body);
+    assert_eq!(first.headers[header::ETAG], again.headers[header::ETAG]);
+    assert_eq!(again.header(header::CONTENT_ENCODING), "br");
+    assert_ne!(first.header("x-request-id"), again.header("x-request-id"));
+    assert!(again.headers.contains_key(header::CONTENT_SECURITY_POLICY));
+    let plain = app.send(ask("/?vcpu=2", "thud.example", "identity")).await;
+    assert!(plain.text().ends_with("</html>"), "not compressed for whoever did not ask for it");
+    let other = app.send(ask("/?vcpu=4", "thud.example", "identity")).await;
+    assert_ne!(plain.body, other.body);
+    let stranger = app.send(ask("/?vcpu=2", "evil.example", "br")).await;
+    assert_eq!(stranger.status, StatusCode::MISDIRECTED_REQUEST);
+    let bad = app.send(ask("/api/v1/prices?vcpu=many", "thud.example", "identity")).await;
+    let bad_again = app.send(ask("/api/v1/prices?vcpu=many", "thud.example", "identity")).await;
+    assert_ne!(bad.json()["instance"], bad_again.json()["instance"], "errors are not kept");
+}
