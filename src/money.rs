@@ -70,6 +70,23 @@ fn parse_decimal(text: &str) -> Result<Decimal, MoneyError> {
     Decimal::from_str_exact(text).map_err(|_| MoneyError::NotADecimal)
 }
 
+/// Digits with commas between the thousands.
+fn grouped(digits: &str) -> String {
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A count as a page shows it, thousands apart.
+pub fn count(number: u64) -> String {
+    grouped(&number.to_string())
+}
+
 /// The decimal without trailing zeros, never in exponent form.
 fn plain(value: Decimal) -> String {
     value.normalize().to_string()
@@ -161,13 +178,7 @@ impl Usd {
         }
         let text = plain(rounded);
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let mut grouped = String::with_capacity(text.len() + 4);
-        for (place, digit) in whole.chars().enumerate() {
-            if place > 0 && (whole.len() - place).is_multiple_of(3) {
-                grouped.push(',');
-            }
-            grouped.push(digit);
-        }
+        let grouped = grouped(whole);
         format!("${grouped}.{fraction:0<2}")
     }
 
@@ -505,6 +516,7 @@ mod tests {
         check("0.06048", "$0.06048");
         check("44.4", "$44.40");
         check("1234567.5", "$1,234,567.50");
+        assert_eq!([count(0), count(999), count(10_000)], ["0", "999", "10,000"]);
         check("0.0000000000001", "less than $0.000000000001");
         assert_eq!(Usd::parse("1150").unwrap().brief(), "$1,150");
         assert_eq!(Usd::parse("0.06048").unwrap().about(), "$0.06");

@@ -15,7 +15,7 @@ use crate::catalog::provider::Variant;
 use crate::catalog::score::Measurement;
 use crate::catalog::shape::{Ask, Estimate, Shape, price};
 use crate::catalog::word::{Component, PriceKind};
-use crate::money::{MoneyError, Quantity};
+use crate::money::{MoneyError, Quantity, count};
 use jiff::civil::Date;
 
 /// Seconds in a minute.
@@ -245,10 +245,12 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
                 Entry::computed(format!("none holds {} at once", ask.peak_concurrency)).into()
             };
         };
-        let fee = plan.usd_fee_per_month.map(|fee| format!("{} a month", fee.shown()));
+        let fee = plan.usd_fee_per_month.map(|fee| {
+            if fee.is_zero() { "no fee".to_owned() } else { format!("{} a month", fee.brief()) }
+        });
         let top_up = plan
             .usd_top_up
-            .map(|usd| format!("unlocked by a prepaid top-up of {} (cash, not cost)", usd.shown()));
+            .map(|usd| format!("unlocked by a prepaid top-up of {} (cash, not cost)", usd.brief()));
         let parts: Vec<String> =
             [Some(plan.name.clone()), fee, top_up].into_iter().flatten().collect();
         let entry = Entry::computed(parts.join(", "));
@@ -274,7 +276,7 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
         title: "A month of a steady workload",
         remark: Some(format!(
             "{} runs a day of {} each on {}, {} at once at most, 30 days.",
-            ask.runs_per_day,
+            count(ask.runs_per_day),
             ask.seconds_per_run.duration(),
             ask.shape.label(),
             ask.peak_concurrency

@@ -12,7 +12,7 @@ use crate::calculator::offer::{Offer, PlanOffer};
 use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::Estimate;
 use crate::catalog::word::{PriceKind, capitalised};
-use crate::money::Usd;
+use crate::money::{Usd, count};
 
 /// A field of the form: its name in the query, its label, what it holds if nothing is typed, and a hint.
 struct Field {
@@ -123,7 +123,7 @@ pub fn Calculator(
             {fields}
             <fieldset class="field"><legend>"Price"</legend>{kinds}</fieldset>
             {named}
-            <p class="field"><button type="submit">"Reckon"</button></p>
+            <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
         <div class="figures" aria-live="polite">{move || figures(&offers, &plans, &typed.get())}</div>
     }
@@ -216,10 +216,14 @@ fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Expos
     );
     let held = match (plan, exposed.capacity) {
         (Some(plan), Some((most, cap))) if most < ask.runaways => format!(
-            "{} holds {most} of the {} at once ({cap}): what the platform does by itself is reckoned for those alone.",
-            plan.name, ask.runaways
+            "{} holds {} of the {} at once ({cap}): what the platform does by itself is counted for those alone.",
+            plan.name,
+            count(most),
+            count(ask.runaways)
         ),
-        (Some(plan), Some((most, cap))) => format!("{} holds {most} at once ({cap}).", plan.name),
+        (Some(plan), Some((most, cap))) => {
+            format!("{} holds {} at once ({cap}).", plan.name, count(most))
+        }
         (Some(plan), None) => format!("{} publishes no number that it holds at once.", plan.name),
         (None, _) => "No plan is known, so nothing is known to cap them.".to_owned(),
     };
