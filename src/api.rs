@@ -8,7 +8,8 @@ pub mod views;
 
 use axum::Json;
 use axum::Router;
-use axum::http::StatusCode;
+use axum::body::Bytes;
+use axum::http::{StatusCode, header};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -38,9 +39,14 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(estimates::estimate_prices))
         .routes(routes!(estimates::estimate_exposure))
         .split_for_parts();
-    let served = document.clone();
+    // Serialised once: it never changes while the site runs.
+    let served = Bytes::from(serde_json::to_vec(&document).unwrap_or_default());
+    let served = move || {
+        let served = served.clone();
+        async move { ([(header::CONTENT_TYPE, "application/json")], served) }
+    };
     let router = router
-        .route("/api/v1/openapi.json", axum::routing::get(move || async move { Json(served) }))
+        .route("/api/v1/openapi.json", axum::routing::get(served))
         .route("/api/{*path}", axum::routing::any(async || StatusCode::NOT_FOUND));
     (router, document)
 }

@@ -6,6 +6,8 @@
 mod rows;
 mod verdict;
 
+use std::borrow::Cow;
+
 use crate::catalog::Provider;
 use crate::catalog::claim::{AnyClaim, Dispute, Evidence, State};
 use crate::catalog::shape::{Estimate, Exactness};
@@ -46,7 +48,7 @@ pub struct Group<'a> {
 /// One question, with a cell for each provider.
 pub struct Row<'a> {
     /// Its name in JSON.
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// Its name on pages, unit included.
     pub label: String,
     /// The cells, in the order of the providers.
@@ -97,6 +99,8 @@ pub struct Entry<'a> {
     pub remark: Option<String>,
     /// Where it comes from; `None` for what was computed.
     pub evidence: Option<&'a Evidence>,
+    /// What its source says besides.
+    pub note: Option<&'a str>,
     /// Those who disagree.
     pub dispute: Option<&'a Dispute>,
 }
@@ -169,6 +173,7 @@ impl<'a> Entry<'a> {
             text: claim.shown(),
             remark: None,
             evidence: claim.evidence(),
+            note: claim.evidence().and_then(|evidence| evidence.note.as_deref()),
             dispute: claim.dispute(),
         }
     }
@@ -178,9 +183,23 @@ impl<'a> Entry<'a> {
         Self { text: Some(text.into()), ..Self::without(Standing::Known) }
     }
 
+    /// The same from a source.
+    #[must_use]
+    pub fn from_source(self, evidence: &'a Evidence) -> Self {
+        Self { evidence: Some(evidence), note: evidence.note.as_deref(), ..self }
+    }
+
     /// No value, and which kind of none.
     pub fn without(standing: Standing) -> Self {
-        Self { label: None, standing, text: None, remark: None, evidence: None, dispute: None }
+        Self {
+            label: None,
+            standing,
+            text: None,
+            remark: None,
+            evidence: None,
+            note: None,
+            dispute: None,
+        }
     }
 
     /// A bill with how firm it is and why.

@@ -43,6 +43,12 @@ pub enum DatabaseError {
         /// The file.
         path: String,
     },
+    /// An SQLite database of another program.
+    #[error("{path} is a database of another program: name another folder with THUD_DATA_DIR")]
+    Foreign {
+        /// The file.
+        path: String,
+    },
     /// A statement or migration failed.
     #[error("{path} cannot be prepared")]
     Sql {
@@ -111,10 +117,24 @@ async fn refuse_damaged_or_newer(path: &Path) -> Result<(), DatabaseError> {
     if check.ok().as_deref() != Some("ok") {
         return Err(damaged());
     }
-    let newest: Option<i64> = sqlx::query_scalar("select max(version) from _sqlx_migrations")
-        .fetch_one(&pool)
-        .await
-        .unwrap_or(None);
+    let tables: Result<Vec<String>, _> =
+        sqlx::query_scalar("select name from sqlite_schema where type = 'table'")
+            .fetch_all(&pool)
+            .await;
+    let tables = tables.map_err(|_| damaged())?;
+    // An empty database becomes ours; somebody else's does not.
+    let ours = tables.iter().any(|table| table == "_sqlx_migrations");
+    if !ours && !tables.is_empty() {
+        return Err(DatabaseError::Foreign { path: shown });
+    }
+    let newest: Option<i64> = if ours {
+        sqlx::query_scalar("select max(version) from _sqlx_migrations")
+            .fetch_one(&pool)
+            .await
+            .map_err(|_| damaged())?
+    } else {
+        None
+    };
     pool.close().await;
     let known = MIGRATOR.iter().map(|migration| migration.version).max();
     if newest > known {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a command line prints")]
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -63,7 +64,8 @@ fn main() -> ExitCode {
 fn read(folder: Option<&Path>) -> Result<(Vec<CatalogFile>, Catalog), String> {
     let listed = |problems: Vec<Problem>| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        format!("the catalog has {} problems:\n{}", lines.len(), lines.join("\n"))
+        let problems = if lines.len() == 1 { "a problem" } else { "problems" };
+        format!("the catalog has {problems}:\n{}", lines.join("\n"))
     };
     let files = folder.map_or_else(|| Ok(embedded_files()), files_in).map_err(listed)?;
     let catalog = load(&files, today()).map_err(listed)?;
@@ -90,12 +92,21 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 fn serve() -> Result<(), String> {
     let config = Config::from_env()?;
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            EnvFilter::try_from_env("THUD_LOG").unwrap_or_else(|_| EnvFilter::new("warn")),
-        )
-        .with_writer(std::io::stderr)
-        .init();
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(&config.log))
+        .with_writer(std::io::stderr);
+    // Text for people, lines of JSON for programs.
+    if std::io::stderr().is_terminal() {
+        log.init();
+    } else {
+        log.json().init();
+    }
+    if !config.site_root.join("pkg/thud.css").is_file() {
+        let folder = config.site_root.display();
+        tracing::warn!(
+            "{folder} has no stylesheet: pages come without one; cargo xtask serve lays it"
+        );
+    }
     let (files, catalog) = read(config.catalog_dir.as_deref())?;
     let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
     runtime.block_on(run(config, files, catalog))
@@ -111,7 +122,9 @@ async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Resul
         store::publish(&pool, &files, Timestamp::now()).await.map_err(|error| chain(&error))?;
     let site = Site {
         build: server::build_name(&config.site_root),
+        files: server::files_below(&config.site_root),
         root: config.site_root,
+        base_url: config.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
         public_url: config.public_url,
         api_document: api::document(),
     };

@@ -10,7 +10,8 @@ use thiserror::Error;
 
 /// Places after the point to which a figure is rounded where its decimal does not end before.
 pub const SHOWN_PLACES: u32 = 12;
-/// The longest decimal that is read: more digits than any real price has, few enough to multiply exactly.
+/// The longest decimal that is read: more digits than any real price has. A product keeps 28 digits, so that a real
+/// price times a real size, time and count is exact; beyond that it is rounded half-even.
 pub const DIGITS_MAX: usize = 20;
 /// Seconds of a billing month: 30 days, as the workload calculator says.
 pub const SECONDS_PER_MONTH: u32 = 2_592_000;
@@ -67,6 +68,23 @@ fn parse_decimal(text: &str) -> Result<Decimal, MoneyError> {
         return Err(MoneyError::TooLong);
     }
     Decimal::from_str_exact(text).map_err(|_| MoneyError::NotADecimal)
+}
+
+/// Digits with commas between the thousands.
+fn grouped(digits: &str) -> String {
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A count as a page shows it, thousands apart.
+pub fn count(number: u64) -> String {
+    grouped(&number.to_string())
 }
 
 /// The decimal without trailing zeros, never in exponent form.
@@ -160,13 +178,7 @@ impl Usd {
         }
         let text = plain(rounded);
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let mut grouped = String::with_capacity(text.len() + 4);
-        for (place, digit) in whole.chars().enumerate() {
-            if place > 0 && (whole.len() - place).is_multiple_of(3) {
-                grouped.push(',');
-            }
-            grouped.push(digit);
-        }
+        let grouped = grouped(whole);
         format!("${grouped}.{fraction:0<2}")
     }
 
@@ -205,15 +217,6 @@ impl Usd {
     #[must_use]
     pub fn divided(self, divisor: u32) -> Self {
         Self(self.0 / Decimal::from(divisor.max(1)))
-    }
-
-    /// How far the amount is from zero to `whole`, in thousandths, for pictures only.
-    pub fn permille_of(self, whole: Self) -> u32 {
-        if whole.0.is_zero() {
-            return 0;
-        }
-        let share = self.0 * Decimal::ONE_THOUSAND / whole.0;
-        u32::try_from(share.trunc().mantissa()).unwrap_or(u32::MAX)
     }
 }
 
@@ -287,6 +290,13 @@ pub enum Measured {
     Gpu,
     /// The creation of one sandbox.
     Creation,
+}
+
+impl Measured {
+    /// Whether processors are measured, by thread or by core.
+    fn is_processor(self) -> bool {
+        matches!(self, Self::Vcpu | Self::Core)
+    }
 }
 
 /// The time that a rate is quoted for.
@@ -429,8 +439,21 @@ impl Rate {
     pub fn amount(self, quantity: Quantity, seconds: Quantity) -> Result<Usd, MoneyError> {
         let seconds = if self.per.over.is_some() { seconds } else { Quantity::ONE };
         let product = self.usd.times(quantity)?.times(seconds)?;
-        let divisor = self.per.seconds() * if self.per.of == Measured::Core { 2 } else { 1 };
-        Ok(Usd(product.0 / Decimal::from(divisor)))
+        Ok(Usd(product.0 / Decimal::from(self.divisor())))
+    }
+
+    /// Whether both say the same price, in whatever units: cross-multiplied, so that no division rounds.
+    pub fn equals(self, other: Self) -> bool {
+        let factor = |rate: Self| Quantity::from(u64::from(rate.divisor()));
+        let left = self.usd.times(factor(other));
+        self.per.of.is_processor() == other.per.of.is_processor()
+            && left.is_ok()
+            && left == other.usd.times(factor(self))
+    }
+
+    /// Units of one second in the rate's own unit. A core is two vCPU.
+    fn divisor(self) -> u32 {
+        self.per.seconds() * if self.per.of == Measured::Core { 2 } else { 1 }
     }
 
     /// The amount for one vCPU (or GiB, sandbox …) and one second.
@@ -465,6 +488,16 @@ mod tests {
     }
 
     #[test]
+    fn equal_prices_are_equal_in_any_unit() {
+        assert!(rate("0.12", "vcpu_hour").equals(rate("0.002", "vcpu_minute")));
+        assert!(rate("0.1", "core_hour").equals(rate("0.05", "vcpu_hour")));
+        // A third of a cent a second cannot be written; the rate of an hour can.
+        assert!(rate("0.12", "gib_hour").equals(rate("86.4", "gib_month")));
+        assert!(!rate("0.12", "vcpu_hour").equals(rate("0.12", "gib_hour")));
+        assert!(!rate("0.12", "vcpu_hour").equals(rate("0.0000333333", "vcpu_second")));
+    }
+
+    #[test]
     fn absurd_decimals_are_refused() {
         let check =
             |text: &str, error: MoneyError| assert_eq!(Usd::parse(text), Err(error), "{text}");
@@ -483,6 +516,7 @@ mod tests {
         check("0.06048", "$0.06048");
         check("44.4", "$44.40");
         check("1234567.5", "$1,234,567.50");
+        assert_eq!([count(0), count(999), count(10_000)], ["0", "999", "10,000"]);
         check("0.0000000000001", "less than $0.000000000001");
         assert_eq!(Usd::parse("1150").unwrap().brief(), "$1,150");
         assert_eq!(Usd::parse("0.06048").unwrap().about(), "$0.06");

@@ -10,10 +10,16 @@ use crate::calculator::exposure::Exposure;
 use crate::calculator::input::{Bounds, Input};
 use crate::catalog::claim::Seen;
 use crate::catalog::shape::Shape;
-use crate::catalog::word::{PriceKind, Status};
+use crate::catalog::word::PriceKind;
 use crate::catalog::{Catalog, Provider};
 use crate::money::Quantity;
 
+/// Errors that an answer lists, at most.
+const ERRORS_MAX: usize = 20;
+/// Parameters that a query is read to, at most.
+const PARAMETERS_MAX: usize = 50;
+/// Slugs or plans that a list is read to, at most.
+const LISTED_MAX: usize = 100;
 /// The longest part of somebody's text that an answer repeats.
 const REPEATED_CHARS_MAX: usize = 64;
 /// How like a slug must be to another one to be suggested, from 0 to 1.
@@ -39,16 +45,22 @@ pub struct Query {
 impl Query {
     /// Reads a query string of which every parameter counts, unknown ones being ignored: links carry tracking tags.
     pub fn of_page(raw: Option<&str>) -> Self {
-        let pairs = form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned().collect();
+        let pairs = form_urlencoded::parse(raw.unwrap_or("").as_bytes())
+            .into_owned()
+            .take(PARAMETERS_MAX)
+            .collect();
         Self { pairs, errors: Vec::new(), of_form: true }
     }
 
     /// Reads a query string; parameters that are not in `allowed`, or are there twice, are errors.
     pub fn new(raw: Option<&str>, allowed: &[&str]) -> Self {
-        let pairs: Vec<(String, String)> =
-            form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned().collect();
+        let pairs = form_urlencoded::parse(raw.unwrap_or("").as_bytes()).into_owned();
         let mut query = Self { pairs: Vec::new(), errors: Vec::new(), of_form: false };
-        for (name, value) in pairs {
+        for (number, (name, value)) in pairs.enumerate() {
+            if number >= PARAMETERS_MAX {
+                query.error("the query", format!("has more than {PARAMETERS_MAX} parameters"));
+                break;
+            }
             if !allowed.contains(&name.as_str()) {
                 let list = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
                 query.error(&shortened(&name), format!("is not a parameter here; allowed: {list}"));
@@ -61,7 +73,11 @@ impl Query {
         query
     }
 
+    /// Remembers an error; beyond the first few there is nothing to learn.
     fn error(&mut self, field: &str, message: impl Into<String>) {
+        if self.errors.len() >= ERRORS_MAX {
+            return;
+        }
         self.errors.push(FieldError { field: field.to_owned(), message: message.into() });
     }
 
@@ -84,7 +100,7 @@ impl Query {
         let mut input = Input::new(&text);
         let value = read(&mut input);
         for (field, message) in input.errors() {
-            self.errors.push(FieldError { field: field.to_owned(), message });
+            self.error(field, message);
         }
         value
     }
@@ -121,7 +137,7 @@ impl Query {
     pub fn plans(&mut self, providers: &[&Provider]) -> Vec<(String, String)> {
         let text = self.text("plan").unwrap_or_default();
         let mut plans: Vec<(String, String)> = Vec::new();
-        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
+        for pair in text.split(',').filter(|pair| !pair.is_empty()).take(LISTED_MAX) {
             match named_plan(pair, providers, &plans) {
                 Ok(plan) => plans.push(plan),
                 Err(message) => self.error("plan", message),
@@ -161,15 +177,13 @@ impl Query {
     pub fn providers<'a>(&mut self, catalog: &'a Catalog) -> Option<Vec<&'a Provider>> {
         let text = self.text("providers")?;
         let mut found: Vec<&Provider> = Vec::new();
-        for slug in text.split(',') {
+        for slug in text.split(',').take(LISTED_MAX) {
             match catalog.find(slug) {
                 Some(provider) if found.iter().any(|known| known.slug == provider.slug) => {
                     self.error("providers", format!("names {slug} twice"));
                 }
                 Some(provider) => found.push(provider),
-                None => {
-                    self.error("providers", unknown_slug(catalog, slug));
-                }
+                None => self.error("providers", not_a_slug(catalog, slug)),
             }
         }
         found.sort_by_key(|provider| provider.position);
@@ -207,11 +221,11 @@ fn named_plan(
     Ok((slug.to_owned(), id.to_owned()))
 }
 
-/// The price that was asked for; routed where there is one if none was.
-pub fn kind_for(asked: Option<PriceKind>, provider: &Provider) -> PriceKind {
-    asked.unwrap_or(match provider.status {
-        Status::Routed => PriceKind::Routed,
-        Status::Listed => PriceKind::List,
+/// The price that was asked for; if none was, routed where there is one on that day, else list.
+pub fn kind_for(asked: Option<PriceKind>, provider: &Provider, on: Date) -> PriceKind {
+    asked.unwrap_or_else(|| match provider.prices_on(PriceKind::Routed, on).next() {
+        Some(_) => PriceKind::Routed,
+        None => PriceKind::List,
     })
 }
 
@@ -233,6 +247,18 @@ pub fn unknown_slug(catalog: &Catalog, slug: &str) -> String {
     match nearest(catalog, slug) {
         Some(known) => format!("there is no provider {short}; did you mean {}?", known.slug),
         None => format!("there is no provider {short}; /api/v1/providers lists all"),
+    }
+}
+
+/// What to say of a slug in a list that is not there.
+fn not_a_slug(catalog: &Catalog, slug: &str) -> String {
+    if slug.is_empty() {
+        return "has an empty slug; slugs with commas are allowed, such as e2b,daytona".to_owned();
+    }
+    let short = shortened(slug);
+    match nearest(catalog, slug) {
+        Some(known) => format!("names {short}, which is not there; did you mean {}?", known.slug),
+        None => format!("names {short}, which is not there; /api/v1/providers lists all"),
     }
 }
 

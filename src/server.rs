@@ -5,14 +5,15 @@ pub mod config;
 mod failures;
 mod files;
 mod hosts;
+mod kept;
 mod security;
+mod telemetry;
 
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -20,12 +21,13 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::timeout::TimeoutLayer;
-use tower_http::trace::TraceLayer;
 
 use crate::state::AppState;
 use crate::{api, pages};
 
-pub use files::build_name;
+use kept::Kept;
+
+pub use files::{build_name, files_below};
 
 /// The largest request body: the catalog only answers questions.
 const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -45,16 +47,17 @@ pub fn router(state: AppState) -> Router {
         .fallback_service(files::service(&state))
         // From here down, the last layer sees a request first.
         .layer(CatchPanicLayer::new())
-        .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_TIMEOUT))
-        .layer(from_fn_with_state(state.clone(), hosts::only_ours))
         .layer(from_fn_with_state(state.clone(), failures::explain))
         .layer(from_fn_with_state(state.clone(), caching::answer))
-        .layer(from_fn(security::headers))
         .layer(CompressionLayer::new().compress_when(compressible))
+        .layer(from_fn_with_state(Kept::new(), kept::answer))
+        .layer(from_fn_with_state(state.clone(), hosts::only_ours))
+        .layer(from_fn(security::headers))
         .layer(PropagateRequestIdLayer::x_request_id())
-        .layer(TraceLayer::new_for_http())
+        .layer(telemetry::layer())
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+        .layer(map_request(telemetry::without_absurd_id))
         .with_state(state)
 }

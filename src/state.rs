@@ -1,5 +1,6 @@
 //! What every request shares: the catalog, its revision, the database, and what the site is built from.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,10 +30,14 @@ pub struct AppState {
 pub struct Site {
     /// The folder of files that are served as they are.
     pub root: PathBuf,
+    /// The paths of its files, such as `/pkg/thud.css`, as they were at the start.
+    pub files: BTreeSet<String>,
     /// Names this build and its files: what was cached from another one is stale.
     pub build: String,
     /// Scheme and host by which the world reaches the site, without a slash at the end, where that is known.
     pub public_url: Option<String>,
+    /// Scheme and host for examples: the public ones, else those that the server listens on.
+    pub base_url: String,
     /// The OpenAPI document.
     pub api_document: serde_json::Value,
 }

@@ -1,9 +1,9 @@
 // What a runaway costs: at first sight, with other numbers, with nonsense; with scripts while typing, without by the form.
 import { expect, hasScripts, test } from "./fixtures";
 
-async function reckon(page: import("@playwright/test").Page): Promise<void> {
+async function calculate(page: import("@playwright/test").Page): Promise<void> {
   if (!hasScripts()) {
-    await page.getByRole("button", { name: "Reckon" }).click();
+    await page.getByRole("button", { name: "Calculate" }).click();
   }
 }
 
@@ -31,7 +31,7 @@ test("twenty runaways for eight hours cost what the sums say", async ({ page }) 
   await page.getByLabel("Noticed after, s").fill("28800");
   await page.getByLabel("Timeout, s").fill("90");
   await page.getByLabel("Attempts").fill("3");
-  await reckon(page);
+  await calculate(page);
   const table = page.getByRole("table", { name: /^E2B/ });
   await expect(table.getByRole("row", { name: /^Until noticed/ })).toContainText("$9.6768");
   await expect(table.getByRole("row", { name: /^With the timeout/ })).toContainText("$0.09072");
@@ -43,7 +43,7 @@ test("twenty runaways for eight hours cost what the sums say", async ({ page }) 
 test("list prices are one choice away", async ({ page }) => {
   await awake(page);
   await page.getByRole("radio", { name: "list" }).check();
-  await reckon(page);
+  await calculate(page);
   await expect(page.getByRole("table", { name: /^E2B/ })).toContainText("$0.0828");
 });
 
@@ -51,7 +51,7 @@ test("nonsense is said at the field and the rest is kept", async ({ page }) => {
   await awake(page);
   await page.getByLabel("Attempts").fill("3");
   await page.getByLabel("vCPU").fill("1e30");
-  await reckon(page);
+  await calculate(page);
   await expect(page.getByLabel("vCPU")).toHaveValue("1e30");
   await expect(page.getByLabel("vCPU")).toHaveAttribute("aria-invalid", "true");
   await expect(page.getByLabel("vCPU")).toHaveAccessibleDescription(/0\.001 to 1024 is allowed/);

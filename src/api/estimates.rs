@@ -24,6 +24,7 @@ use crate::state::{AppState, today};
     ("seconds" = Option<String>, Query, description = "0.001 to 31536000; 3600 if left out."),
     ("utilisation_percent" = Option<String>, Query, description = "1 to 100; 100 if left out."),
     ("price" = Option<String>, Query, description = "list or routed; routed where it exists if left out."),
+    ("plan" = Option<String>, Query, description = "Such as e2b:pro; decides allowances that differ by plan. None if left out."),
     ("as_of" = Option<String>, Query, description = "The day whose prices hold; today if left out."),
 ), responses((status = 200, body = Envelope<Vec<QuoteView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
 pub async fn estimate_prices(
@@ -40,6 +41,7 @@ pub async fn estimate_prices(
             "seconds",
             "utilisation_percent",
             "price",
+            "plan",
             "as_of",
         ],
     );
@@ -50,11 +52,16 @@ pub async fn estimate_prices(
     let seconds = query.quantity("seconds", input::SECONDS);
     let utilisation_percent = query.quantity("utilisation_percent", input::UTILISATION_PERCENT);
     let asked = query.price_kind();
+    let plans = query.plans(&providers);
     let on = query.as_of(today());
     Problem::of(query)?;
     let quote = |provider: &Provider| {
-        let kind = kind_for(asked, provider);
-        let ask = Ask { utilisation_percent, ..Ask::plain(shape, seconds) };
+        let kind = kind_for(asked, provider, on);
+        let plan = plans
+            .iter()
+            .find(|(slug, _)| slug == provider.slug.as_str())
+            .map(|(_, plan)| plan.as_str());
+        let ask = Ask { utilisation_percent, plan, ..Ask::plain(shape, seconds) };
         provider
             .variants
             .iter()
@@ -118,13 +125,9 @@ pub async fn estimate_exposure(
     Problem::of(query)?;
     let mut result = Vec::new();
     for provider in providers {
-        let kind = kind_for(asked, provider);
+        let kind = kind_for(asked, provider, on);
         let offer = Offer::of(provider, provider.default_variant(), kind, on);
-        let plan = plans
-            .iter()
-            .find(|(slug, _)| *slug == offer.slug)
-            .and_then(|(_, id)| offer.plan(id))
-            .or_else(|| offer.cheapest_for(&ask.shape, ask.runaways));
+        let plan = offer.plan_for(&plans, &ask.shape, ask.runaways);
         let exposed = expose(&offer, plan, &ask).map_err(|error| {
             Problem::bad_request(vec![FieldError {
                 field: offer.slug.clone(),

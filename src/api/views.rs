@@ -383,11 +383,7 @@ impl PriceView {
     /// A row with the disputes about it.
     pub fn new(provider: &Provider, price: &Price) -> Self {
         let second = price.rate.per_second();
-        let dispute = provider
-            .price_disputes
-            .iter()
-            .find(|(id, _)| *id == price.id)
-            .map(|(_, dispute)| dispute);
+        let dispute = provider.price_dispute(&price.id);
         Self {
             id: price.id.clone(),
             price: price.kind.word(),
@@ -410,6 +406,17 @@ impl PriceView {
     }
 }
 
+/// The rate of disk.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DiskRateView {
+    /// `known` or `unknown`.
+    pub state: &'static str,
+    /// US dollars for a GiB and a second, decimal.
+    pub value: Option<String>,
+    /// What is not charged: "up to 10 GiB".
+    pub included: Option<String>,
+}
+
 /// The rates of the default variant, per second.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RatesView {
@@ -423,9 +430,11 @@ pub struct RatesView {
     pub usd_per_gib_disk_second: Option<String>,
     /// What is not charged of the disk.
     pub disk_included: Option<String>,
+    /// The same for disk in the form of a value: what is part of another price has the value 0 and `included`.
+    pub disk: DiskRateView,
     /// Whether one of them was rounded.
     pub rounded: bool,
-    /// The newest first day among them.
+    /// The first day of the price of processors, or else the newest first day among the others.
     pub since: Option<String>,
 }
 
@@ -451,8 +460,18 @@ impl RatesView {
             disk_included: row(Component::Disk)
                 .and_then(|price| price.included.as_ref())
                 .map(crate::catalog::price::Allowance::label),
+            disk: DiskRateView {
+                state: if disk.is_some() { "known" } else { "unknown" },
+                value: disk.map(|usd| usd.to_string()),
+                included: row(Component::Disk)
+                    .and_then(|price| price.included.as_ref())
+                    .map(crate::catalog::price::Allowance::label),
+            },
             rounded: [vcpu, memory, disk].into_iter().flatten().any(|usd| !usd.is_exactly_shown()),
-            since: rows.iter().map(|price| price.since).max().map(|day| day.to_string()),
+            since: row(Component::Vcpu)
+                .map(|price| price.since)
+                .or_else(|| rows.iter().map(|price| price.since).max())
+                .map(|day| day.to_string()),
         }
     }
 }
@@ -646,7 +665,7 @@ impl ProviderView {
     pub fn new(provider: &Provider, on: Date) -> Self {
         let variant = provider.default_variant();
         let score = provider.score();
-        let fee = provider.fee.as_ref().filter(|fee| fee.since <= on);
+        let fee = provider.fee_on(on);
         Self {
             slug: provider.slug.to_string(),
             name: provider.name.clone(),
@@ -840,7 +859,7 @@ impl From<&Backstop> for BackstopView {
         Self {
             kind: backstop.kind.word(),
             state: backstop.state.word(),
-            seconds: backstop.seconds.map(|seconds| seconds.to_string()),
+            seconds: backstop.seconds().map(|seconds| seconds.to_string()),
             cpu_usd: backstop.cpu_usd.map(|usd| usd.to_string()),
             whole: backstop.whole.as_ref().map(EstimateView::from),
         }
@@ -858,10 +877,10 @@ pub struct RunningView {
     pub usd_per_day: EstimateView,
     /// All runaways until somebody notices, if nothing stops them.
     pub until_noticed: EstimateView,
-    /// With the timeout, never more than without; null where there is none.
-    pub with_timeout: Option<String>,
-    /// What the timeout saves; null where there is none.
-    pub saved: Option<String>,
+    /// With the timeout, never more than without; null where there is no timeout.
+    pub with_timeout: Option<EstimateView>,
+    /// What the timeout saves; null where there is no timeout.
+    pub saved: Option<EstimateView>,
 }
 
 /// What runaways cost at one provider.
@@ -873,7 +892,11 @@ pub struct ExposureView {
     pub price: &'static str,
     /// The plan that was reckoned with.
     pub plan: Option<String>,
-    /// How many of the runaways that plan holds at once.
+    /// How many sandboxes of the shape that plan holds at once; null where nothing caps them that we know of.
+    pub capacity: Option<u64>,
+    /// What caps them; null where nothing does that we know of.
+    pub capped_by: Option<&'static str>,
+    /// How many of the runaways those are.
     pub runaways_held: u64,
     /// Processors only.
     pub cpu: RunningView,
@@ -888,34 +911,38 @@ pub struct ExposureView {
 impl ExposureView {
     /// The figures at a provider.
     pub fn new(offer: &Offer, exposed: &Exposed) -> Self {
-        let running =
-            |rates: &[Estimate; 3], until: &Estimate, with: Option<Usd>, saved: Option<Usd>| {
-                let [second, hour, day] = rates;
-                RunningView {
-                    usd_per_second: second.into(),
-                    usd_per_hour: hour.into(),
-                    usd_per_day: day.into(),
-                    until_noticed: until.into(),
-                    with_timeout: with.map(|usd| usd.to_string()),
-                    saved: saved.map(|usd| usd.to_string()),
-                }
-            };
+        let running = |rates: &[Estimate; 3],
+                       until: &Estimate,
+                       with: Option<&Estimate>,
+                       saved: Option<&Estimate>| {
+            let [second, hour, day] = rates;
+            RunningView {
+                usd_per_second: second.into(),
+                usd_per_hour: hour.into(),
+                usd_per_day: day.into(),
+                until_noticed: until.into(),
+                with_timeout: with.map(EstimateView::from),
+                saved: saved.map(EstimateView::from),
+            }
+        };
         Self {
             slug: offer.slug.clone(),
             price: offer.card.kind.word(),
             plan: exposed.plan.clone(),
+            capacity: exposed.capacity.map(|(most, _)| most),
+            capped_by: exposed.capacity.map(|(_, name)| name),
             runaways_held: exposed.runaways_held,
             cpu: running(
                 &exposed.cpu_rates,
                 &exposed.cpu_until_noticed,
-                exposed.cpu_with_timeout,
-                exposed.cpu_saved,
+                exposed.cpu_with_timeout.as_ref(),
+                exposed.cpu_saved.as_ref(),
             ),
             whole: running(
                 &exposed.whole_rates,
                 &exposed.whole_until_noticed,
-                exposed.whole_with_timeout,
-                exposed.whole_saved,
+                exposed.whole_with_timeout.as_ref(),
+                exposed.whole_saved.as_ref(),
             ),
             backstops: exposed.backstops.iter().map(BackstopView::from).collect(),
             agent_hours_blocked: exposed.agent_hours_blocked.to_string(),

@@ -1,7 +1,7 @@
 //! What a runaway can cost, and what stops it.
 
 use super::offer::{Offer, PlanOffer, Stop};
-use crate::catalog::claim::State;
+use crate::catalog::claim::{Limit, State};
 use crate::catalog::shape::{Ask, Estimate, Shape, price};
 use crate::money::{MoneyError, Quantity, Usd};
 
@@ -56,18 +56,28 @@ pub struct Backstop {
     pub kind: BackstopKind,
     /// Whether it is known, disputed, or has no meaning here.
     pub state: State,
-    /// Seconds until it acts; `None` where it never does or is not known.
-    pub seconds: Option<Quantity>,
+    /// The limit, where one is held.
+    pub limit: Option<Limit>,
     /// The processors' part by then, all runaways that the plan holds; `None` where it cannot be said.
     pub cpu_usd: Option<Usd>,
     /// The whole bill by then.
     pub whole: Option<Estimate>,
 }
 
+impl Backstop {
+    /// Seconds until it acts; `None` where it never does or is not known.
+    pub fn seconds(&self) -> Option<Quantity> {
+        self.limit.and_then(Limit::number)
+    }
+}
+
 /// What a runaway costs at one provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exposed {
-    /// How many of the runaways the plan holds at once.
+    /// How many sandboxes of the shape the plan holds at once, and what caps them; `None` where nothing does that we
+    /// know of.
+    pub capacity: Option<(u64, &'static str)>,
+    /// How many of the runaways those are.
     pub runaways_held: u64,
     /// The plan that was reckoned with, where one is known.
     pub plan: Option<String>,
@@ -80,13 +90,13 @@ pub struct Exposed {
     /// The same, whole bill.
     pub whole_until_noticed: Estimate,
     /// With the timeout, never more than without: processors only. `None` where there is no timeout.
-    pub cpu_with_timeout: Option<Usd>,
+    pub cpu_with_timeout: Option<Estimate>,
     /// The same, whole bill.
-    pub whole_with_timeout: Option<Usd>,
+    pub whole_with_timeout: Option<Estimate>,
     /// What the timeout saves, processors only.
-    pub cpu_saved: Option<Usd>,
+    pub cpu_saved: Option<Estimate>,
     /// What the timeout saves, whole bill.
-    pub whole_saved: Option<Usd>,
+    pub whole_saved: Option<Estimate>,
     /// The three backstops.
     pub backstops: [Backstop; 3],
     /// Hours that agents stand still until somebody notices, all together.
@@ -105,28 +115,34 @@ pub fn expose(
         price(&offer.card, &Ask { plan, ..Ask::plain(shape, seconds) })
     };
     let many = |shape: Shape, seconds: Quantity, times: u64| one(shape, seconds).times(times);
-    let held = plan
-        .and_then(|plan| plan.holds(&ask.shape))
-        .map_or(ask.runaways, |most| most.min(ask.runaways));
+    let capacity = plan.and_then(|plan| plan.cap(&ask.shape));
+    let held = capacity.map_or(ask.runaways, |(most, _)| most.min(ask.runaways));
+    // Where sources disagree about what the plan holds, so does what all of them cost.
+    let disputed = plan.map_or(&[][..], |plan| plan.disputed.as_slice());
     let noticed = Quantity::from(ask.noticed_after_seconds);
     let rates =
         |shape: Shape| [1, 3_600, 86_400].map(|seconds| one(shape, Quantity::from(seconds)));
     let cpu_until_noticed = many(cpu_only, noticed, ask.runaways)?;
     let whole_until_noticed = many(ask.shape, noticed, ask.runaways)?;
-    let with_timeout = |shape: Shape, without: &Estimate| -> Result<Option<Usd>, MoneyError> {
+    // A plan that does not say lets a session last at most as long as the most generous one: nothing to reckon with.
+    let session = match plan {
+        Some(plan)
+            if offer.plans.iter().any(|plan| plan.longest_session_seconds.limit.is_some()) =>
+        {
+            &plan.longest_session_seconds
+        }
+        _ => &offer.longest_session_seconds,
+    };
+    let with_timeout = |shape: Shape, without: &Estimate| -> Result<Option<Estimate>, MoneyError> {
         let Some(timeout) = ask.timeout_seconds else { return Ok(None) };
-        let limited = many(shape, Quantity::from(timeout), ask.runaways * ask.attempts)?;
-        Ok(limited.usd.zip(without.usd).map(|(limited, without)| limited.min(without)))
+        let seconds = Quantity::from(timeout);
+        let seconds = session.seconds().map_or(seconds, |longest| seconds.min(longest));
+        let limited = many(shape, seconds, ask.runaways * ask.attempts)?;
+        Ok(Some(limited.at_most(without)))
     };
     let cpu_with_timeout = with_timeout(cpu_only, &cpu_until_noticed)?;
     let whole_with_timeout = with_timeout(ask.shape, &whole_until_noticed)?;
-    let saved = |with: Option<Usd>, without: &Estimate| {
-        with.zip(without.usd).map(|(with, without)| without.less(with))
-    };
-    let session = plan
-        .map(|plan| &plan.longest_session_seconds)
-        .filter(|stop| stop.limit.is_some())
-        .unwrap_or(&offer.longest_session_seconds);
+    let saved = |with: Option<&Estimate>, without: &Estimate| with.map(|with| without.less(with));
     let backstop = |kind: BackstopKind, stop: &Stop| -> Result<Backstop, MoneyError> {
         let seconds = stop.seconds();
         // What never acts costs until somebody notices; what has no meaning or is not known costs nothing sayable.
@@ -138,18 +154,19 @@ pub fn expose(
         Ok(Backstop {
             kind,
             state: stop.state,
-            seconds,
+            limit: stop.limit,
             cpu_usd: spent(cpu_only)?.and_then(|sum| sum.usd),
-            whole: spent(ask.shape)?,
+            whole: spent(ask.shape)?.map(|whole| whole.resting_on(disputed)),
         })
     };
     Ok(Exposed {
+        capacity,
         runaways_held: held,
         plan: plan.map(|plan| plan.id.clone()),
         cpu_rates: rates(cpu_only),
         whole_rates: rates(ask.shape),
-        cpu_saved: saved(cpu_with_timeout, &cpu_until_noticed),
-        whole_saved: saved(whole_with_timeout, &whole_until_noticed),
+        cpu_saved: saved(cpu_with_timeout.as_ref(), &cpu_until_noticed),
+        whole_saved: saved(whole_with_timeout.as_ref(), &whole_until_noticed),
         cpu_until_noticed,
         whole_until_noticed,
         cpu_with_timeout,

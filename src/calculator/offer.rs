@@ -9,7 +9,7 @@ use crate::catalog::claim::{Claim, Limit, State};
 use crate::catalog::plan::Plan;
 use crate::catalog::provider::{Provider, Variant};
 use crate::catalog::shape::Shape;
-use crate::catalog::word::PriceKind;
+use crate::catalog::word::{Component, PriceKind};
 use crate::money::{Quantity, Usd};
 
 /// Seconds in a minute, for rates that a vendor states by the minute.
@@ -68,6 +68,8 @@ pub struct PlanOffer {
     pub pool_disk_gib: Option<Quantity>,
     /// Creations a second.
     pub creates_per_second: Option<Quantity>,
+    /// Which of its caps sources disagree about, in words.
+    pub disputed: Vec<String>,
 }
 
 impl Offer {
@@ -89,20 +91,39 @@ impl Offer {
         self.plans.iter().find(|plan| plan.id == id)
     }
 
+    /// The plan that is reckoned with: the named one, else the cheapest that holds so many sandboxes at once, else the
+    /// one that holds the most. `None` where no plan is known.
+    pub fn plan_for(
+        &self,
+        named: &[(String, String)],
+        shape: &Shape,
+        at_once: u64,
+    ) -> Option<&PlanOffer> {
+        named
+            .iter()
+            .find(|(slug, _)| *slug == self.slug)
+            .and_then(|(_, id)| self.plan(id))
+            .or_else(|| self.cheapest_for(shape, at_once))
+            .or_else(|| self.plans.iter().rev().max_by_key(|plan| plan.holds(shape)))
+    }
+
     /// The plan with the least fixed cost that holds so many sandboxes of a shape at once, top-ups deciding between
-    /// equals; where none holds them, the one that holds the most. `None` where no plan is known.
+    /// equals. `None` where none is known to.
     pub fn cheapest_for(&self, shape: &Shape, at_once: u64) -> Option<&PlanOffer> {
-        let fits = |plan: &&PlanOffer| plan.holds(shape).is_none_or(|most| most >= at_once);
+        let disk = self.card.row(Component::Disk).and_then(|row| row.included.as_ref());
+        let fits = |plan: &&PlanOffer| {
+            // Disk that is not sold beyond an allowance takes a plan whose allowance holds it.
+            let disk_fits = disk.is_none_or(|included| {
+                included.priced_beyond || shape.disk_gib <= included.of_plan(Some(&plan.id))
+            });
+            disk_fits && plan.holds(shape).is_none_or(|most| most >= at_once)
+        };
         // A price that is not known comes last; among equals the vendor's order holds.
         let cost = |plan: &&PlanOffer| {
-            let fixed = plan.usd_fee_per_month.or(plan.usd_minimum_per_month);
+            let fixed = plan.usd_fee_per_month.max(plan.usd_minimum_per_month);
             (fixed.is_none(), fixed, plan.usd_top_up)
         };
-        self.plans
-            .iter()
-            .filter(fits)
-            .min_by_key(cost)
-            .or_else(|| self.plans.iter().rev().max_by_key(|plan| plan.holds(shape)))
+        self.plans.iter().filter(fits).min_by_key(cost)
     }
 }
 
@@ -110,16 +131,21 @@ impl PlanOffer {
     /// How many sandboxes of a shape run at once: the smaller of the count and what the pool holds. `None` where
     /// nothing caps them that we know of.
     pub fn holds(&self, shape: &Shape) -> Option<u64> {
+        self.cap(shape).map(|(most, _)| most)
+    }
+
+    /// The same, with the name of what caps them.
+    pub fn cap(&self, shape: &Shape) -> Option<(u64, &'static str)> {
         let count = self.concurrent_sandboxes.and_then(Limit::number).map(Quantity::whole);
         let pool = |pool: Option<Quantity>, size: Quantity| pool.and_then(|pool| pool.holds(size));
         [
-            count,
-            pool(self.pool_vcpu, shape.vcpu),
-            pool(self.pool_memory_gib, shape.memory_gib),
-            pool(self.pool_disk_gib, shape.disk_gib),
+            (count, "sandboxes at once"),
+            (pool(self.pool_vcpu, shape.vcpu), "vCPU pool"),
+            (pool(self.pool_memory_gib, shape.memory_gib), "memory pool"),
+            (pool(self.pool_disk_gib, shape.disk_gib), "disk pool"),
         ]
         .into_iter()
-        .flatten()
+        .filter_map(|(most, name)| most.map(|most| (most, name)))
         .min()
     }
 }
@@ -140,8 +166,23 @@ impl From<&Plan> for PlanOffer {
             creates_per_second: plan.creates_per_second.value().copied().or_else(|| {
                 plan.creates_per_minute.value().map(|rate| rate.divided_by(SECONDS_PER_MINUTE))
             }),
+            disputed: disputes(plan),
         }
     }
+}
+
+/// The caps of a plan that sources disagree about.
+fn disputes(plan: &Plan) -> Vec<String> {
+    [
+        ("sandboxes at once", plan.concurrent_sandboxes.state()),
+        ("vCPU pool", plan.pool_vcpu.state()),
+        ("memory pool", plan.pool_memory_gib.state()),
+        ("disk pool", plan.pool_disk_gib.state()),
+    ]
+    .into_iter()
+    .filter(|(_, state)| *state == State::Disputed)
+    .map(|(what, _)| format!("sources disagree about the {what} of {}", plan.name))
+    .collect()
 }
 
 impl From<&Claim<Limit>> for Stop {

@@ -43,15 +43,8 @@ pub struct MonthlyBill<'a> {
     pub plan: Option<&'a PlanOffer>,
     /// What the sandboxes cost.
     pub usage: Estimate,
-    /// Fee and use together, or the plan's smallest bill if that is more. As firm as the use.
+    /// Fee and use together, or the plan's smallest bill if that is more. Unpriced where no plan holds the peak.
     pub total: Estimate,
-}
-
-impl MonthlyBill<'_> {
-    /// The plan's fee, nothing where it has none.
-    pub fn fee(&self) -> Usd {
-        self.plan.and_then(|plan| plan.usd_fee_per_month).unwrap_or(Usd::ZERO)
-    }
 }
 
 /// What a workload costs in a month of [`DAYS_PER_MONTH`] days, on the cheapest plan that holds its peak.
@@ -66,12 +59,23 @@ pub fn monthly_bill<'a>(
     };
     let runs = workload.runs_per_day.saturating_mul(DAYS_PER_MONTH);
     let usage = price(&offer.card, &ask).times(runs)?;
-    let mut bill = MonthlyBill { plan, total: usage.clone(), usage };
-    let fee = bill.fee();
-    let minimum = plan.and_then(|plan| plan.usd_minimum_per_month).unwrap_or(Usd::ZERO);
-    let total = &mut bill.total;
+    let Some(plan) = plan else {
+        let total = if offer.plans.is_empty() {
+            usage.clone().resting_on(&["no plan is known, and so no fee".to_owned()])
+        } else {
+            Estimate::unpriced(format!("no plan holds {} at once", workload.peak_concurrency))
+        };
+        return Ok(MonthlyBill { plan: None, usage, total });
+    };
+    let fee = plan.usd_fee_per_month.unwrap_or(Usd::ZERO);
+    let minimum = plan.usd_minimum_per_month.unwrap_or(Usd::ZERO);
+    let mut total = usage.clone();
     for amount in [&mut total.usd, &mut total.low, &mut total.high].into_iter().flatten() {
         *amount = amount.plus(fee)?.max(minimum);
     }
-    Ok(bill)
+    let mut because = plan.disputed.clone();
+    if plan.usd_fee_per_month.is_none() && plan.usd_minimum_per_month.is_none() {
+        because.push(format!("the fee of {} is not known", plan.name));
+    }
+    Ok(MonthlyBill { plan: Some(plan), usage, total: total.resting_on(&because) })
 }

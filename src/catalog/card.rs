@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, Limit, Stated};
+use super::claim::{Claim, Limit, State};
 use super::price::{Allowance, Preset, Price};
 use super::provider::{Provider, Variant};
 use super::word::{Basis, Component, PriceKind};
@@ -28,10 +28,12 @@ pub struct PriceCard {
     pub on: String,
     /// The rows that hold on that day; empty where no price is known.
     pub rows: Vec<CardRow>,
-    /// Time is rounded up to a multiple of this, seconds; `None` where that is not known, zero where there is none.
+    /// Time is rounded up to a multiple of this, seconds; `None` where that is not known.
     pub step_seconds: Option<Quantity>,
-    /// Time is billed as if at least this, seconds; in the same way.
+    /// Time is billed as if at least this, seconds; zero where the vendor publishes none, `None` where not known.
     pub minimum_seconds: Option<Quantity>,
+    /// What sources disagree about, in words: every bill rests on it.
+    pub disputed: Vec<String>,
     /// The largest number of processors, where known.
     pub vcpu_max: Option<Quantity>,
     /// The largest memory, GiB, where known.
@@ -59,6 +61,8 @@ pub struct CardRow {
     pub step_seconds: Option<Quantity>,
     /// A minimum of its own, seconds.
     pub minimum_seconds: Option<Quantity>,
+    /// Whether sources disagree about it.
+    pub disputed: bool,
 }
 
 impl PriceCard {
@@ -72,10 +76,11 @@ impl PriceCard {
             rows: provider
                 .prices_on(kind, on)
                 .filter(|row| row.is_for(&variant.id))
-                .map(CardRow::from)
+                .map(|row| CardRow::of(row, provider.price_dispute(&row.id).is_some()))
                 .collect(),
-            step_seconds: known(&variant.billing.step_seconds),
-            minimum_seconds: known(&variant.billing.minimum_seconds),
+            step_seconds: variant.billing.step_seconds.value().and_then(|limit| limit.number()),
+            minimum_seconds: minimum(&variant.billing.minimum_seconds),
+            disputed: disputes(variant),
             vcpu_max: variant.size.max_vcpu.value().copied(),
             memory_gib_max: gib(&variant.size.max_memory_mib),
             disk_gib_max: gib(&variant.size.max_disk_mib),
@@ -88,8 +93,8 @@ impl PriceCard {
     }
 }
 
-impl From<&Price> for CardRow {
-    fn from(price: &Price) -> Self {
+impl CardRow {
+    fn of(price: &Price, disputed: bool) -> Self {
         Self {
             component: price.component,
             basis: price.basis,
@@ -99,6 +104,7 @@ impl From<&Price> for CardRow {
             preset: price.preset,
             step_seconds: price.step_seconds,
             minimum_seconds: price.minimum_seconds,
+            disputed,
         }
     }
 }
@@ -108,13 +114,23 @@ pub fn gib(claim: &Claim<u64>) -> Option<Quantity> {
     claim.value().map(|mib| Quantity::from(*mib).divided_by(MIB_PER_GIB))
 }
 
-/// The number of a limit; "none published" is no limit to reckon with; `None` where nobody is known to say.
-fn known(claim: &Claim<Limit>) -> Option<Quantity> {
-    match &claim.stated {
-        Stated::Value(Limit::Number(number)) => Some(*number),
-        Stated::Value(Limit::NonePublished | Limit::Unlimited | Limit::Custom) => {
-            Some(Quantity::ZERO)
-        }
-        Stated::Unknown | Stated::NotApplicable => None,
+/// The number of a minimum; one that is not published is none to reckon with, though no promise either.
+fn minimum(claim: &Claim<Limit>) -> Option<Quantity> {
+    match claim.value()? {
+        Limit::Number(number) => Some(*number),
+        Limit::NonePublished | Limit::Unlimited => Some(Quantity::ZERO),
+        Limit::Custom => None,
     }
+}
+
+/// What every bill of a variant rests on and sources disagree about.
+fn disputes(variant: &Variant) -> Vec<String> {
+    [
+        ("the billing step", &variant.billing.step_seconds),
+        ("the minimum charge", &variant.billing.minimum_seconds),
+    ]
+    .into_iter()
+    .filter(|(_, claim)| claim.state() == State::Disputed)
+    .map(|(what, _)| format!("sources disagree about {what}"))
+    .collect()
 }

@@ -103,7 +103,18 @@ pub fn files_in(folder: &Path) -> Result<Vec<CatalogFile>, Vec<Problem>> {
         .map_err(|error| vec![about(folder, format!("cannot be read: {error}"))])?;
     let mut files = Vec::new();
     let mut problems = Vec::new();
-    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).take(FILES_MAX) {
+    for (number, entry) in entries.enumerate() {
+        if number >= FILES_MAX {
+            problems.push(about(folder, format!("has more than {FILES_MAX} files")));
+            break;
+        }
+        let path = match entry {
+            Ok(entry) => entry.path(),
+            Err(error) => {
+                problems.push(about(folder, format!("cannot be read: {error}")));
+                continue;
+            }
+        };
         if path.extension().is_none_or(|ending| ending != "toml") {
             continue;
         }
@@ -232,11 +243,18 @@ impl<'a> FileReader<'a> {
         }
     }
 
-    fn problem(&mut self, offset: usize, key: impl Into<String>, message: impl Into<String>) {
-        let before = self.file.text.get(..offset).unwrap_or("");
+    /// Notes a problem at an offset of the text, or of the file as a whole.
+    fn problem(
+        &mut self,
+        offset: impl Into<Option<usize>>,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        let before = offset.into().and_then(|offset| self.file.text.get(..offset));
+        let line = |before: &str| before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         self.problems.push(Problem {
             file: format!("{}.toml", self.file.slug),
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            line: before.map_or(0, line),
             key: key.into(),
             message: message.into(),
         });
@@ -409,10 +427,10 @@ impl<'a> FileReader<'a> {
             Some((offset, _)) => {
                 self.problem(offset, "schema_version", format!("is not {SCHEMA_VERSION}"));
             }
-            None => self.problem(0, "schema_version", "is missing"),
+            None => self.problem(None, "schema_version", "is missing"),
         }
         let slug = ProviderSlug::parse(&self.file.slug)
-            .map_err(|message| self.problem(0, "the file name", message))
+            .map_err(|message| self.problem(None, "the file name", message))
             .ok();
         if let Some(stated) = self.required_text(&mut root, "slug")
             && stated != self.file.slug
@@ -457,7 +475,7 @@ impl<'a> FileReader<'a> {
         let sla = section!(Sla);
         let variants = self.variants(&mut root);
         let prices = self.prices(&mut root, &variants);
-        let fee = self.fee(&mut root);
+        let fees = self.fees(&mut root);
         let plans = self.plans(&mut root);
         let scores = self.scores(&mut root);
         let measurements = self.measurements(&mut root, &variants);
@@ -504,7 +522,7 @@ impl<'a> FileReader<'a> {
             sla,
             variants,
             prices,
-            fee,
+            fees,
             plans,
             scores,
             measurements,
@@ -524,7 +542,7 @@ impl<'a> FileReader<'a> {
 
     fn read_sources(&mut self, root: &mut Table<'a>) {
         let Some(mut table) = self.table(root, "sources") else {
-            self.problem(0, "sources", "is missing: every claim names one");
+            self.problem(None, "sources", "is missing: every claim names one");
             return;
         };
         let ids: Vec<&str> = table.entries.keys().copied().collect();
@@ -649,7 +667,9 @@ impl ReadClaims for ClaimReader<'_, '_> {
         let path = self.table.key(key);
         let stated = self.table.take(key).or_else(|| self.inherited.get(key).copied());
         let Some(value) = stated else {
-            return Claim::bare(match self.file.declared.get_mut(&path) {
+            // What has no meaning for any plan is declared for all of them at once.
+            let declared = if self.optional { format!("plan.*.{key}") } else { path.clone() };
+            return Claim::bare(match self.file.declared.get_mut(&declared) {
                 Some((not_applicable, used)) => {
                     *used = true;
                     if *not_applicable { Stated::NotApplicable } else { Stated::Unknown }

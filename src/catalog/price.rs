@@ -26,6 +26,12 @@ impl Allowance {
         format!("up to {} GiB", self.quantity)
     }
 
+    /// What a plan includes.
+    pub fn of_plan(&self, plan: Option<&str>) -> Quantity {
+        let own = plan.and_then(|plan| self.by_plan.iter().find(|(id, _)| id == plan));
+        own.map_or(self.quantity, |(_, quantity)| *quantity)
+    }
+
     /// The largest quantity that any plan includes.
     pub fn largest(&self) -> Quantity {
         self.by_plan.iter().map(|(_, quantity)| *quantity).fold(self.quantity, Quantity::max)
@@ -97,9 +103,17 @@ impl Price {
             && shared
     }
 
-    /// Whether it takes the place of an older row.
+    /// Whether it takes the place of an older row, or of one that it corrects.
     pub fn replaces(&self, older: &Self) -> bool {
-        self.prices_same_as(older) && self.since > older.since
+        self.prices_same_as(older)
+            && (self.since > older.since || self.corrects.as_ref() == Some(&older.id))
+    }
+
+    /// Whether a list price and a routed price are for the same thing.
+    pub fn pairs_with(&self, other: &Self) -> bool {
+        self.component == other.component
+            && self.variants == other.variants
+            && self.preset == other.preset
     }
 }
 

@@ -370,8 +370,8 @@ pub struct Provider {
     pub variants: Vec<Variant>,
     /// Price rows, list and routed, old and new.
     pub prices: Vec<Price>,
-    /// The router's fee on top of the list price.
-    pub fee: Option<Fee>,
+    /// The router's fee on top of the list price, old and new.
+    pub fees: Vec<Fee>,
     /// Plans, in the vendor's order.
     pub plans: Vec<Plan>,
     /// Scores.
@@ -408,6 +408,16 @@ impl Provider {
     /// The editorial score, where there is one.
     pub fn score(&self) -> Option<&Score> {
         self.scores.last()
+    }
+
+    /// The router's fee on a day.
+    pub fn fee_on(&self, day: Date) -> Option<&Fee> {
+        self.fees.iter().rev().find(|fee| fee.since <= day)
+    }
+
+    /// What sources disagree about a price row, by its id.
+    pub fn price_dispute(&self, id: &str) -> Option<&Dispute> {
+        self.price_disputes.iter().find(|(key, _)| key == id).map(|(_, dispute)| dispute)
     }
 
     /// Price rows of a kind that hold on a day.

@@ -31,6 +31,9 @@ impl Shape {
         label
     }
 
+    /// Why there is no [`Shape::default_of`] a variant.
+    pub const DEFAULT_UNKNOWN: &'static str = "not every part of its default size is known";
+
     /// The size that a plain create call gives; `None` where a part of it is unknown.
     pub fn default_of(variant: &Variant) -> Option<Self> {
         Some(Self {
@@ -120,6 +123,18 @@ impl Estimate {
         }
     }
 
+    /// The same, resting on something besides.
+    #[must_use]
+    pub fn resting_on(mut self, why: &[String]) -> Self {
+        if self.exactness == Exactness::Exact && !why.is_empty() {
+            self.exactness = Exactness::Depends;
+        }
+        if self.exactness == Exactness::Depends {
+            self.because.extend(why.iter().cloned());
+        }
+        self
+    }
+
     /// The figure in words: with its bounds where it depends, "no price" where there is none.
     pub fn shown(&self) -> String {
         match (self.usd, self.low, self.high) {
@@ -135,6 +150,34 @@ impl Estimate {
     /// The figure if it is exact: only such figures are ranked.
     pub fn ranked(&self) -> Option<Usd> {
         if self.exactness == Exactness::Exact { self.usd } else { None }
+    }
+
+    /// The same, but never more than another one.
+    #[must_use]
+    pub fn at_most(mut self, other: &Self) -> Self {
+        for (own, most) in [
+            (&mut self.usd, other.usd),
+            (&mut self.low, other.low.or(other.usd)),
+            (&mut self.high, other.high.or(other.usd)),
+        ] {
+            *own = (*own).zip(most).map(|(own, most)| own.min(most));
+        }
+        self
+    }
+
+    /// What is left of it after another one that rests on the same things: nothing where that is larger.
+    #[must_use]
+    pub fn less(&self, other: &Self) -> Self {
+        let left = |own: Option<Usd>, other: Option<Usd>| {
+            own.zip(other).map(|(own, other)| own.less(other))
+        };
+        Self {
+            usd: left(self.usd, other.usd),
+            low: left(self.low, other.low),
+            high: left(self.high, other.high),
+            lines: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// The same for several sandboxes at once.
@@ -220,7 +263,7 @@ impl<'a> Sum<'a> {
             usd: Usd::ZERO,
             low: Usd::ZERO,
             high: Some(Usd::ZERO),
-            because: Vec::new(),
+            because: card.disputed.clone(),
             lines: Vec::new(),
         }
     }
@@ -293,6 +336,9 @@ impl<'a> Sum<'a> {
     /// Adds one row for a quantity: bundled, included, or multiplied.
     fn add(&mut self, row: &CardRow, quantity: Quantity) -> Result<(), Gap> {
         let seconds = self.billed_seconds(row);
+        if row.disputed {
+            self.rest_on(format!("sources disagree about the price of {}", row.component.label()));
+        }
         if let Some(with) = row.bundled_with {
             self.push(
                 row.component,
@@ -350,10 +396,7 @@ impl<'a> Sum<'a> {
         quantity: Quantity,
         seconds: Quantity,
     ) -> Result<Quantity, Gap> {
-        let of_plan = self.ask.plan.and_then(|plan| {
-            allowance.by_plan.iter().find(|(id, _)| id == plan).map(|(_, quantity)| *quantity)
-        });
-        let included = of_plan.unwrap_or(allowance.quantity);
+        let included = allowance.of_plan(self.ask.plan);
         if !allowance.priced_beyond {
             if quantity <= included {
                 return Ok(Quantity::ZERO);
@@ -407,15 +450,28 @@ impl<'a> Sum<'a> {
         let step = row.step_seconds.or(self.card.step_seconds);
         let minimum = row.minimum_seconds.or(self.card.minimum_seconds);
         if step.is_none() {
-            let why = "the billing step is not known; by the second is assumed".to_owned();
-            if !self.because.contains(&why) {
-                self.because.push(why);
-            }
+            self.assume("the billing step is not known; by the second is assumed");
+        }
+        if minimum.is_none() {
+            self.assume("the minimum charge is not known; none is assumed");
         }
         self.ask
             .seconds
             .max(minimum.unwrap_or(Quantity::ZERO))
-            .rounded_up_to(step.unwrap_or(Quantity::ZERO))
+            .rounded_up_to(step.unwrap_or(Quantity::ONE))
+    }
+
+    /// Something without which the bill could be higher by nobody knows how much.
+    fn assume(&mut self, why: &str) {
+        self.high = None;
+        self.rest_on(why.to_owned());
+    }
+
+    /// Something that the bill rests on, said once.
+    fn rest_on(&mut self, why: String) {
+        if !self.because.contains(&why) {
+            self.because.push(why);
+        }
     }
 
     fn push(

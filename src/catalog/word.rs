@@ -10,8 +10,6 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_meta])* $variant),+ }
 
         impl $name {
-            /// Every member, in the order of the vocabulary.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
             /// Every name, in the same order.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
@@ -47,6 +45,12 @@ macro_rules! words {
             }
         }
     };
+}
+
+/// A word or sentence with a capital at its beginning.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 words! {

@@ -1,5 +1,7 @@
 //! The rows of a comparison, subject by subject.
 
+use std::borrow::Cow;
+
 use super::{Better, Cell, Entry, Group, Row, Standing, best_of};
 use crate::calculator::offer::Offer;
 use crate::calculator::workload::{MonthlyBill, Workload, monthly_bill};
@@ -13,9 +15,11 @@ use crate::catalog::provider::Variant;
 use crate::catalog::score::Measurement;
 use crate::catalog::shape::{Ask, Estimate, Shape, price};
 use crate::catalog::word::{Component, PriceKind};
-use crate::money::{MoneyError, Quantity};
+use crate::money::{MoneyError, Quantity, count};
 use jiff::civil::Date;
 
+/// Seconds in a minute.
+const SECONDS_PER_MINUTE: u32 = 60;
 /// Seconds of the bill that a buyer thinks in.
 const HOUR: u64 = 3_600;
 /// What is to be known of the start times.
@@ -35,7 +39,7 @@ pub fn groups<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Vec<Group<'a
         group("isolation", "Isolation", by_variant(providers, &["isolation"])),
         group("size", "Size", sizes(providers)),
         group("time", "Timeouts and sessions", times(providers)),
-        group("plan", "Plans, concurrency and create rates", plans(providers, PLAN_KEYS)),
+        group("plan", "Plans, concurrency and create rates", accounts(providers)),
         group("egress", "Egress", egress(providers)),
         group("lifecycle", "Persistence", section(providers, provider::Lifecycle::KEY)),
         group("api", "Languages and SDKs", section(providers, provider::Api::KEY)),
@@ -55,13 +59,13 @@ pub fn groups<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Vec<Group<'a
 
 /// A row with a cell for each provider and no best.
 fn row<'a>(
-    key: &'static str,
+    key: impl Into<Cow<'static, str>>,
     label: impl Into<String>,
     providers: Providers<'a, '_>,
     cell: impl Fn(&'a Provider) -> Cell<'a>,
 ) -> Row<'a> {
     let cells = providers.iter().map(|provider| cell(provider)).collect();
-    Row { key, label: label.into(), cells, best: None }
+    Row { key: key.into(), label: label.into(), cells, best: None }
 }
 
 fn prices<'a>(providers: Providers<'a, '_>, on: Date) -> Vec<Row<'a>> {
@@ -81,13 +85,10 @@ fn prices<'a>(providers: Providers<'a, '_>, on: Date) -> Vec<Row<'a>> {
         rows.push(rate(key, label, providers, kind, component, on));
     }
     rows.push(row("fee", "The router's fee, % of list", providers, |provider| {
-        let fee = provider.fee.as_ref().filter(|fee| fee.since <= on);
+        let fee = provider.fee_on(on);
         let entry = fee.map_or_else(
             || Entry::without(Standing::NotRouted),
-            |fee| Entry {
-                evidence: Some(&fee.evidence),
-                ..Entry::computed(fee.percent.to_string())
-            },
+            |fee| Entry::computed(fee.percent.to_string()).from_source(&fee.evidence),
         );
         entry.into()
     }));
@@ -125,7 +126,7 @@ fn rate<'a>(
             };
             return Entry::without(standing).into();
         };
-        let dispute = provider.price_disputes.iter().find(|(id, _)| *id == price.id);
+        let dispute = provider.price_dispute(&price.id);
         let second = price.rate.per_second();
         let text = match &price.included {
             Some(included) if second.is_zero() => format!("included {}", included.label()),
@@ -134,9 +135,8 @@ fn rate<'a>(
         };
         Entry {
             standing: if dispute.is_some() { Standing::Disputed } else { Standing::Known },
-            evidence: Some(&price.evidence),
-            dispute: dispute.map(|(_, dispute)| dispute),
-            ..Entry::computed(text)
+            dispute,
+            ..Entry::computed(text).from_source(&price.evidence)
         }
         .into()
     });
@@ -144,7 +144,9 @@ fn rate<'a>(
         .iter()
         .map(|provider| {
             found(provider)
-                .filter(|price| price.included.is_none())
+                .filter(|price| {
+                    price.included.is_none() && provider.price_dispute(&price.id).is_none()
+                })
                 .map(|price| (price.rate.per_second(), price.basis.word().to_owned()))
         })
         .collect();
@@ -175,7 +177,7 @@ fn bills_row<'a>(key: &'static str, label: String, bills: &[Estimate]) -> Row<'a
     let figures: Vec<_> =
         bills.iter().map(|bill| bill.ranked().map(|usd| (usd, String::new()))).collect();
     Row {
-        key,
+        key: key.into(),
         label,
         cells: bills.iter().map(|bill| Entry::bill(bill).into()).collect(),
         best: best_of(&figures, Better::Low),
@@ -186,8 +188,7 @@ fn bills_row<'a>(key: &'static str, label: String, bills: &[Estimate]) -> Row<'a
 fn default_bills(provider: &Provider, on: Date) -> Vec<Entry<'_>> {
     let bill = |variant: &Variant| {
         let Some(shape) = Shape::default_of(variant) else {
-            return Entry::without(Standing::Unpriced)
-                .remarked("not every part of its default size is known");
+            return Entry::without(Standing::Unpriced).remarked(Shape::DEFAULT_UNKNOWN);
         };
         let estimate = default_second(provider, variant, PriceKind::List, on);
         let entry = Entry::bill(&estimate);
@@ -211,7 +212,7 @@ pub fn default_second(
         Some(shape) => {
             price(&PriceCard::of(provider, variant, kind, on), &Ask::plain(shape, Quantity::ONE))
         }
-        None => Estimate::unpriced("not every part of its default size is known"),
+        None => Estimate::unpriced(Shape::DEFAULT_UNKNOWN),
     }
 }
 
@@ -236,11 +237,20 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
     let (routed_usage, _) = bills(&routed)?;
     let plan_cells = list.iter().map(|offer| {
         let plan = offer.cheapest_for(&ask.shape, ask.peak_concurrency);
-        let Some(plan) = plan else { return Entry::without(Standing::Unknown).into() };
-        let fee = plan.usd_fee_per_month.map(|fee| format!("{} a month", fee.shown()));
+        let Some(plan) = plan else {
+            let none = Entry::without(Standing::Unknown);
+            return if offer.plans.is_empty() {
+                none.into()
+            } else {
+                Entry::computed(format!("none holds {} at once", ask.peak_concurrency)).into()
+            };
+        };
+        let fee = plan.usd_fee_per_month.map(|fee| {
+            if fee.is_zero() { "no fee".to_owned() } else { format!("{} a month", fee.brief()) }
+        });
         let top_up = plan
             .usd_top_up
-            .map(|usd| format!("unlocked by a prepaid top-up of {} (cash, not cost)", usd.shown()));
+            .map(|usd| format!("unlocked by a prepaid top-up of {} (cash, not cost)", usd.brief()));
         let parts: Vec<String> =
             [Some(plan.name.clone()), fee, top_up].into_iter().flatten().collect();
         let entry = Entry::computed(parts.join(", "));
@@ -254,7 +264,7 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
         bills_row("workload_list", "Use, list, USD a month".to_owned(), &list_usage),
         bills_row("workload_routed", "Use, routed, USD a month".to_owned(), &routed_usage),
         Row {
-            key: "workload_plan",
+            key: "workload_plan".into(),
             label: "Cheapest plan that holds the peak".to_owned(),
             cells: plan_cells.collect(),
             best: None,
@@ -266,7 +276,7 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
         title: "A month of a steady workload",
         remark: Some(format!(
             "{} runs a day of {} each on {}, {} at once at most, 30 days.",
-            ask.runs_per_day,
+            count(ask.runs_per_day),
             ask.seconds_per_run.duration(),
             ask.shape.label(),
             ask.peak_concurrency
@@ -319,16 +329,17 @@ fn sizes<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
     let mut rows = by_variant(providers, &["size"]);
     for row in &mut rows {
         // A provider whose variants differ has more than one answer, and so no single figure to rank.
+        let disputed = row.is_disputed();
         let one_answer = row.cells.iter().all(|cell| cell.entries.len() == 1);
         let figure = |provider: &&'a Provider| {
             let size = &provider.default_variant().size;
-            match row.key {
+            match row.key.as_ref() {
                 "max_vcpu" => size.max_vcpu.value().copied(),
                 "max_memory_mib" => size.max_memory_mib.value().copied().map(Quantity::from),
                 "max_disk_mib" => size.max_disk_mib.value().copied().map(Quantity::from),
                 _ => None,
             }
-            .filter(|_| one_answer)
+            .filter(|_| one_answer && !disputed)
             .map(|most| (most, String::new()))
         };
         let figures: Vec<_> = providers.iter().map(figure).collect();
@@ -351,10 +362,8 @@ const PLAN_KEYS: &[&str] = &[
     "usd_minimum_per_month",
     "usd_top_up",
     "requirement",
-    "usd_credit_one_time",
     "concurrent_sandboxes",
     "creates_per_second",
-    "creates_per_minute",
     "pool_vcpu",
     "pool_memory_gib",
     "pool_disk_gib",
@@ -368,10 +377,19 @@ fn plans<'a>(providers: Providers<'a, '_>, keys: &[&str]) -> Vec<Row<'a>> {
         let entries: Vec<Entry<'a>> = provider
             .plans
             .iter()
-            .filter_map(|plan| claim(plan, place).map(|row| (plan, Entry::of(row.claim))))
-            .filter(|(_, entry)| entry.standing != Standing::Unknown)
-            .map(|(plan, entry)| entry.labelled(&plan.name))
+            .filter_map(|plan| claim(plan, place).map(|row| (plan, entry_of(plan, &row))))
+            .map(|(plan, entry)| {
+                // What a source says of the plan as a whole is said once, at its fee.
+                let fee = plan.usd_fee_per_month.evidence.as_ref();
+                let said = fee.and_then(|evidence| evidence.note.as_deref());
+                let at_fee = Plan::KEYS.get(place) == PLAN_KEYS.first();
+                let note = entry.note.filter(|_| at_fee || entry.note != said);
+                Entry { note, ..entry }.labelled(&plan.name)
+            })
             .collect();
+        // A question that none of its plans answers has one answer.
+        let silent = entries.iter().all(|entry| entry.standing == Standing::Unknown);
+        let entries = if silent { Vec::new() } else { entries };
         if entries.is_empty() { Entry::without(Standing::Unknown).into() } else { Cell { entries } }
     };
     let label = |place: usize| {
@@ -385,7 +403,7 @@ fn plans<'a>(providers: Providers<'a, '_>, keys: &[&str]) -> Vec<Row<'a>> {
         .filter_map(|key| place(key))
         .filter_map(|place| {
             let key = Plan::KEYS.get(place)?;
-            let row = row(key, label(place)?, providers, |provider| cell(provider, place));
+            let row = row(*key, label(place)?, providers, |provider| cell(provider, place));
             let answered = row
                 .cells
                 .iter()
@@ -394,6 +412,27 @@ fn plans<'a>(providers: Providers<'a, '_>, keys: &[&str]) -> Vec<Row<'a>> {
             answered.then_some(row)
         })
         .collect()
+}
+
+/// The entry of a plan's claim. Creations are told by the second even where a vendor counts them by the minute.
+fn entry_of<'a>(plan: &'a Plan, row: &provider::Row<'a>) -> Entry<'a> {
+    let entry = Entry::of(row.claim);
+    match plan.creates_per_minute.value() {
+        Some(rate) if row.key == "creates_per_second" && entry.standing == Standing::Unknown => {
+            let second = rate.divided_by(SECONDS_PER_MINUTE).to_string();
+            let minute = Entry::of(&plan.creates_per_minute);
+            Entry { text: Some(second), ..minute }.remarked(format!("stated as {rate} a minute"))
+        }
+        _ => entry,
+    }
+}
+
+/// What an account costs and may do: the plans, then what holds for all of them.
+fn accounts<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
+    let mut rows = plans(providers, PLAN_KEYS);
+    rows.extend(section(providers, provider::Credit::KEY));
+    rows.extend(section(providers, provider::Concurrency::KEY));
+    rows
 }
 
 /// The rows of a section that does not differ by variant.
@@ -451,7 +490,7 @@ fn starts<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
                 one.metric == metric && one.mode == mode && one.median().is_some()
             })
         };
-        let mut row = row("measured_start", label, providers, |provider| {
+        let mut row = row(format!("measured_start_{mode}"), label, providers, |provider| {
             let entries: Vec<Entry<'a>> = of(provider).map(|one| measured(provider, one)).collect();
             if entries.is_empty() {
                 Entry::without(Standing::NotMeasured).into()
@@ -503,7 +542,8 @@ fn measured<'a>(provider: &'a Provider, one: &'a Measurement) -> Entry<'a> {
     parts.extend(statistic("success_ratio", "success ratio"));
     parts.extend(statistic("mean_success_ratio", "success ratio"));
     parts.push(one.measured_by.clone());
-    Entry { evidence: Some(&one.evidence), ..Entry::computed(format!("{median} ({kind})")) }
+    Entry::computed(format!("{median} ({kind})"))
+        .from_source(&one.evidence)
         .remarked(parts.join("; "))
 }
 
@@ -516,7 +556,7 @@ fn scores<'a>(providers: Providers<'a, '_>) -> Row<'a> {
                 |score| {
                     let text =
                         format!("{} of {}, {}", score.value, score.scale, score.kind.label());
-                    Entry { evidence: Some(&score.evidence), ..Entry::computed(text) }
+                    Entry::computed(text).from_source(&score.evidence)
                 },
             )
             .into()

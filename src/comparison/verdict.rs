@@ -7,7 +7,7 @@ use crate::catalog::Provider;
 use crate::catalog::claim::{Answer, Claim, Limit, Tier, Verdict};
 use crate::catalog::provider::Variant;
 use crate::catalog::shape::Shape;
-use crate::catalog::word::{Component, PriceKind};
+use crate::catalog::word::{Component, PriceKind, capitalised};
 use crate::money::Usd;
 use jiff::civil::Date;
 
@@ -183,8 +183,7 @@ fn walls(providers: &[&Provider]) -> Finding {
                     tiers.push(said);
                 }
             }
-            let title = tiers.join(" against ");
-            title.replacen("a ", "A ", 1)
+            capitalised(&tiers.join(" against "))
         }
     };
     each(title, providers, |provider| {
@@ -219,16 +218,15 @@ fn ends(providers: &[&Provider]) -> Finding {
             _ => None,
         };
     each("What a timeout means, and what ends a forgotten sandbox", providers, |provider| {
-        let time = &provider.default_variant().time;
+        let default = provider.default_variant();
+        let time = &default.time;
         let parameter = time.wall_clock_parameter.value().map(|text| format!(" ({})", text.0));
         let parameter = parameter.unwrap_or_default();
-        let parts = [
+        let mut parts = vec![
             stops(
                 &time.default_wall_clock_seconds,
                 &|after| {
-                    format!(
-                        "the platform ends it {after} after create if you send no wall-clock limit{parameter}"
-                    )
+                    format!("ended {after} after create if you send no wall-clock limit{parameter}")
                 },
                 &format!("no wall clock unless you send one{parameter}"),
             ),
@@ -237,18 +235,41 @@ fn ends(providers: &[&Provider]) -> Finding {
                 &|after| format!("stopped after {after} without outside activity"),
                 "never stopped for being idle",
             ),
-            stops(
-                &time.max_session_seconds,
-                &|after| format!("no session longer than {after}, whatever the plan"),
-                "no longest session",
-            ),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.extend(provider.variants.iter().skip(1).map(|variant| {
+            let idle = &variant.time.idle_stop_seconds;
+            let differs = idle.value() != time.idle_stop_seconds.value();
+            stops(idle, &|after| format!("{}: after {after}", variant.name), "").filter(|_| differs)
+        }));
+        parts.push(stops(
+            &time.max_session_seconds,
+            &|after| format!("no session longer than {after}{}", shorter_sessions(provider)),
+            "no longest session",
+        ));
+        parts.push(
+            provider.lifecycle.auto_delete.value().map(|text| format!("deletion: {}", text.0)),
+        );
+        let parts: Vec<String> =
+            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         if parts.is_empty() {
             return "Not known.".to_owned();
         }
         capitalised(&format!("{}.", parts.join("; ")))
     })
+}
+
+/// Plans whose longest session is shorter than the provider's: " (1 h on Hobby)".
+fn shorter_sessions(provider: &Provider) -> String {
+    let longest = provider.default_variant().time.max_session_seconds.value().copied();
+    let shorter: Vec<String> = provider
+        .plans
+        .iter()
+        .filter_map(|plan| plan.max_session_seconds.value().map(|limit| (plan, *limit)))
+        .filter(|(_, limit)| Some(*limit) != longest)
+        .filter_map(|(plan, limit)| limit.number().map(|seconds| (plan, seconds)))
+        .map(|(plan, seconds)| format!("{} on {}", seconds.duration(), plan.name))
+        .collect();
+    if shorter.is_empty() { String::new() } else { format!(" ({})", listed(&shorter)) }
 }
 
 fn payment(providers: &[&Provider]) -> Finding {
@@ -260,13 +281,23 @@ fn payment(providers: &[&Provider]) -> Finding {
             amounts.into_iter().map(Usd::brief).collect()
         };
         let fees = amounts(&|plan| plan.usd_fee_per_month.value().copied());
-        let top_ups = amounts(&|plan| plan.usd_top_up.value().copied());
+        let top_ups: Vec<String> = provider
+            .plans
+            .iter()
+            .filter_map(|plan| {
+                let usd = plan.usd_top_up.value().filter(|usd| !usd.is_zero())?.brief();
+                let every = plan.top_up_every_days.value();
+                Some(every.map_or(usd.clone(), |days| format!("{usd} every {days} days")))
+            })
+            .collect();
         let free = provider
             .plans
             .iter()
             .find(|plan| plan.usd_fee_per_month.value().is_some_and(|usd| usd.is_zero()));
         let mut parts = Vec::new();
-        if fees.is_empty() {
+        if provider.plans.iter().all(|plan| plan.usd_fee_per_month.value().is_none()) {
+            parts.push("plan fees are not known".to_owned());
+        } else if fees.is_empty() {
             parts.push("no plan fee".to_owned());
         } else {
             let free = free.map_or_else(String::new, |plan| format!(" (nothing on {})", plan.name));
@@ -291,11 +322,6 @@ fn payment(providers: &[&Provider]) -> Finding {
         });
         capitalised(&format!("{}.", parts.join("; ")))
     })
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// An answer taken apart.
@@ -336,21 +362,21 @@ pub fn picks(providers: &[&Provider], on: Date) -> Vec<Pick> {
             largest.is_some()
                 && provider.default_variant().size.max_vcpu.value().copied() == largest
         }),
-        ("a hundred small sandboxes at once without a monthly fee", &|provider| {
+        ("a hundred small sandboxes at once without a monthly fee (top-ups aside)", &|provider| {
             free_for_many(provider, on)
         }),
-        ("egress switched off or open as you choose, on every plan that says so", &|provider| {
+        ("egress off or open as you choose, on every plan whose rule is known", &|provider| {
             let said = || provider.plans.iter().filter(|plan| plan.egress_off.value().is_some());
             said().next().is_some()
                 && said().all(|plan| is_yes(&plan.egress_off) && is_yes(&plan.egress_open))
         }),
-        ("pause and resume, memory included, in the default class", &|provider| {
+        ("pause and resume without conditions", &|provider| {
             is_yes(&provider.lifecycle.pause_resume)
         }),
         ("a platform that is open source and that you may run yourself", &|provider| {
             is_yes(&provider.deploy.open_source) && is_yes(&provider.deploy.self_host)
         }),
-        ("graphics processors", &|provider| is_yes(&provider.placement.gpu)),
+        ("GPUs", &|provider| is_yes(&provider.placement.gpu)),
     ];
     needs
         .into_iter()

@@ -6,13 +6,13 @@ use leptos::wasm_bindgen::JsValue;
 use serde::{Deserialize, Serialize};
 use web_sys::UrlSearchParams;
 
-use crate::calculator::exposure::{Backstop, Exposed, expose};
+use crate::calculator::exposure::{Backstop, BackstopKind, Exposed, Exposure, expose};
 use crate::calculator::input::Input;
 use crate::calculator::offer::{Offer, PlanOffer};
-use crate::catalog::claim::State;
+use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::Estimate;
-use crate::catalog::word::PriceKind;
-use crate::money::Usd;
+use crate::catalog::word::{PriceKind, capitalised};
+use crate::money::{Usd, count};
 
 /// A field of the form: its name in the query, its label, what it holds if nothing is typed, and a hint.
 struct Field {
@@ -59,6 +59,14 @@ impl Typed {
         }
     }
 
+    /// What is wrong with it: the field, and what is allowed.
+    fn errors(&self) -> Vec<(String, String)> {
+        let text = |name: &str| self.text(name);
+        let mut input = Input::new(&text);
+        input.exposure();
+        input.errors().into_iter().map(|(name, message)| (name.to_owned(), message)).collect()
+    }
+
     /// As the form would send it.
     fn query(&self, plans: &str) -> Option<String> {
         let query = UrlSearchParams::new().ok()?;
@@ -89,8 +97,9 @@ pub fn Calculator(
     plans: Vec<(String, String)>,
 ) -> impl IntoView {
     let typed = RwSignal::new(typed);
+    let errors = Memo::new(move |_| typed.with(Typed::errors));
     let fields: Vec<_> =
-        FIELDS.iter().enumerate().map(|(place, one)| field(place, one, typed)).collect();
+        FIELDS.iter().enumerate().map(|(place, one)| field(place, one, typed, errors)).collect();
     let kinds: Vec<_> = [PriceKind::Routed, PriceKind::List]
         .into_iter()
         .map(|kind| {
@@ -114,7 +123,7 @@ pub fn Calculator(
             {fields}
             <fieldset class="field"><legend>"Price"</legend>{kinds}</fieldset>
             {named}
-            <p class="field"><button type="submit">"Reckon"</button></p>
+            <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
         <div class="figures" aria-live="polite">{move || figures(&offers, &plans, &typed.get())}</div>
     }
@@ -135,16 +144,18 @@ fn keep_address(typed: RwSignal<Typed>, plans: String) {
     });
 }
 
-fn field(place: usize, field: &'static Field, typed: RwSignal<Typed>) -> impl IntoView {
+fn field(
+    place: usize,
+    field: &'static Field,
+    typed: RwSignal<Typed>,
+    errors: Memo<Vec<(String, String)>>,
+) -> impl IntoView {
     let hint = format!("{}-hint", field.name);
     let wrong = move || {
-        let errors = typed.with(|typed| {
-            let text = |name: &str| typed.text(name);
-            let mut input = Input::new(&text);
-            input.exposure();
-            input.errors()
-        });
-        errors.into_iter().find(|(name, _)| *name == field.name).map(|(_, message)| message)
+        errors.with(|errors| {
+            let found = errors.iter().find(|(name, _)| name == field.name);
+            found.map(|(_, message)| message.clone())
+        })
     };
     view! {
         <p class="field">
@@ -179,13 +190,9 @@ fn figures(offers: &[Offer], plans: &[(String, String)], typed: &Typed) -> AnyVi
         .iter()
         .filter(|offer| offer.card.kind == typed.price)
         .map(|offer| {
-            let plan = plans
-                .iter()
-                .find(|(slug, _)| *slug == offer.slug)
-                .and_then(|(_, id)| offer.plan(id))
-                .or_else(|| offer.cheapest_for(&ask.shape, ask.runaways));
+            let plan = offer.plan_for(plans, &ask.shape, ask.runaways);
             match expose(offer, plan, &ask) {
-                Ok(exposed) => table(offer, plan, &exposed, ask.runaways),
+                Ok(exposed) => table(offer, plan, &exposed, &ask),
                 Err(error) => {
                     view! { <p class="notice">{offer.name.clone()} ": the product " {error.to_string()}</p> }.into_any()
                 }
@@ -195,26 +202,37 @@ fn figures(offers: &[Offer], plans: &[(String, String)], typed: &Typed) -> AnyVi
     view! { {assumed} <div class="figure-tables">{tables}</div> }.into_any()
 }
 
-fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, runaways: u64) -> AnyView {
+fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> AnyView {
     let [second, hour, day] = &exposed.cpu_rates;
     let [whole_second, whole_hour, whole_day] = &exposed.whole_rates;
-    let none = || "no timeout".to_owned();
-    let limited = |usd: Option<Usd>| usd.map_or_else(none, Usd::shown);
+    let limited =
+        |usd: &Option<Estimate>| usd.as_ref().map_or("no timeout".to_owned(), Estimate::shown);
     let until = "Until noticed, if nothing stops them";
     let backstops: Vec<_> = exposed.backstops.iter().map(backstop).collect();
     let because: Vec<String> = exposed.whole_until_noticed.because.clone();
-    let because = (!because.is_empty())
-        .then(|| view! { <p class="remark">"The whole bill " {exposed.whole_until_noticed.exactness.label()} ": " {because.join("; ")} "."</p> });
-    let plan_name = plan.map(|plan| plan.name.clone());
-    let held = match plan_name {
-        Some(name) if exposed.runaways_held < runaways => {
-            format!("{name} holds {} of the {runaways} at once.", exposed.runaways_held)
+    let verb = if exposed.whole_until_noticed.usd.is_some() { "depends" } else { "has no price" };
+    let because = (!because.is_empty()).then(
+        || view! { <p class="remark">"The whole bill " {verb} ": " {because.join("; ")} "."</p> },
+    );
+    let held = match (plan, exposed.capacity) {
+        (Some(plan), Some((most, cap))) if most < ask.runaways => format!(
+            "{} holds {} of the {} at once ({cap}): what the platform does by itself is counted for those alone.",
+            plan.name,
+            count(most),
+            count(ask.runaways)
+        ),
+        (Some(plan), Some((most, cap))) => {
+            format!("{} holds {} at once ({cap}).", plan.name, count(most))
         }
-        Some(name) => format!("{name} holds {} at once.", exposed.runaways_held),
-        None => "No plan is known, so nothing is known to cap them.".to_owned(),
+        (Some(plan), None) => format!("{} publishes no number that it holds at once.", plan.name),
+        (None, _) => "No plan is known, so nothing is known to cap them.".to_owned(),
     };
+    let hours = exposed.agent_hours_blocked.to_string();
+    let hours = if hours == "1" { "1 hour".to_owned() } else { format!("{hours} hours") };
+    let region = format!("Figures of {}", offer.name);
     view! {
         <section class="figure-table">
+            <div class="table-region" role="region" aria-label=region tabindex="0">
             <table>
                 <caption>{offer.name.clone()} ", " {offer.card.variant.clone()} ", " {offer.card.kind.label()} ", US dollars"</caption>
                 <thead><tr><td></td><th scope="col" class="number">"CPU only"</th><th scope="col" class="number">"Whole bill"</th></tr></thead>
@@ -223,16 +241,17 @@ fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, runaways: u
                     {line("One, an hour", hour.shown(), whole_hour.shown(), "headline")}
                     {line("One, a day", day.shown(), whole_day.shown(), "headline")}
                     {line(until, exposed.cpu_until_noticed.shown(), exposed.whole_until_noticed.shown(), "")}
-                    {line("With the timeout", limited(exposed.cpu_with_timeout), limited(exposed.whole_with_timeout), "")}
-                    {line("Saved by it", limited(exposed.cpu_saved), limited(exposed.whole_saved), "")}
+                    {line("With the timeout", limited(&exposed.cpu_with_timeout), limited(&exposed.whole_with_timeout), "")}
+                    {line("Saved by it", limited(&exposed.cpu_saved), limited(&exposed.whole_saved), "")}
                 </tbody>
                 <tbody>
                     <tr><th scope="rowgroup" colspan="3" class="subhead">"What the platform does by itself, and the cost by then"</th></tr>
                     {backstops}
                 </tbody>
             </table>
+            </div>
             {because}
-            <p>{held} " Agents stand still for " {exposed.agent_hours_blocked.to_string()} " hours in all until somebody notices."</p>
+            <p>{held} " Agents stand still for " {hours} " in all until somebody notices."</p>
         </section>
     }
     .into_any()
@@ -243,11 +262,15 @@ fn line(label: &'static str, cpu: String, whole: String, class: &'static str) ->
 }
 
 fn backstop(backstop: &Backstop) -> impl IntoView {
-    let when = match (backstop.seconds, backstop.state) {
-        (Some(seconds), _) => format!("after {}", seconds.duration()),
+    let when = match (backstop.limit, backstop.state) {
+        (Some(Limit::Number(seconds)), _) => format!("after {}", seconds.duration()),
+        (Some(Limit::Unlimited), _) if backstop.kind == BackstopKind::NothingSent => {
+            "no wall-clock limit".to_owned()
+        }
+        (Some(Limit::Unlimited), _) => "never".to_owned(),
+        (Some(limit), _) => limit.shown(),
         (None, State::NotApplicable) => "not applicable".to_owned(),
-        (None, State::Unknown) => "not known".to_owned(),
-        (None, _) => "never".to_owned(),
+        (None, _) => "not known".to_owned(),
     };
     let when = if backstop.state == State::Disputed { format!("{when}, disputed") } else { when };
     let cpu = backstop.cpu_usd.map_or_else(|| "–".to_owned(), Usd::shown);
@@ -256,11 +279,6 @@ fn backstop(backstop: &Backstop) -> impl IntoView {
     view! {
         <tr><th scope="row">{label} ": " {when}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr>
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

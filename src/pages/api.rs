@@ -43,7 +43,7 @@ pub fn Api() -> impl IntoView {
         <h1>"The catalog as JSON"</h1>
         <p class="lead">"No key, no registration, open to every origin. The whole of it as one OpenAPI 3.1 document: "
         <a href="/api/v1/openapi.json">"/api/v1/openapi.json"</a>"."</p>
-        <pre class="example" tabindex="0" role="region" aria-label="Example"><code>"curl '" {state.site.public_url.clone().unwrap_or_else(|| "http://127.0.0.1:3000".to_owned())} "/api/v1/exposure?runaways=20&noticed_after_seconds=28800'"</code></pre>
+        <pre class="example" tabindex="0" role="region" aria-label="Example"><code>"curl '" {state.site.base_url.clone()} "/api/v1/exposure?runaways=20&noticed_after_seconds=28800'"</code></pre>
         <section class="block">
             <h2>"Rules"</h2>
             <ul>

@@ -40,7 +40,7 @@ pub fn CalculatorPage() -> impl IntoView {
         {notice(&errors)}
         <Calculator offers=offers typed=typed plans=plans/>
         <section class="block">
-            <h2>"What is reckoned"</h2>
+            <h2>"What these figures hold"</h2>
             <p>"Use of the provider's default class only, at the prices of today: no plan fee, no credit. “CPU only” leaves \
             memory and disk out, as the often quoted figure does; the whole bill has them. What the platform does by \
             itself is capped by the moment somebody notices and by the plan's concurrency or pool, on the cheapest plan \

@@ -1,11 +1,10 @@
 //! `/compare` and `/compare/{slugs}`: a verdict first, then every difference, row by row.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use leptos::prelude::*;
-use leptos_axum::ResponseOptions;
 use leptos_router::hooks::use_params_map;
 
-use super::problem::{NotFound, set_status, ways_on};
+use super::problem::{NotFound, redirect, set_status, ways_on};
 use crate::catalog::{Catalog, Provider};
 use crate::comparison::{COMPARED_MAX, Comparison, Finding, Group, JOINT, Pick, Row};
 use crate::parts::entry::{Detail, cell};
@@ -30,7 +29,7 @@ pub fn Compare() -> impl IntoView {
     let Some(slugs) = use_params_map().read_untracked().get("slugs") else {
         return view! { <NotFound/> }.into_any();
     };
-    match named_in(&state.catalog, &slugs) {
+    match named_in(&state.catalog, &slugs.to_lowercase()) {
         Ok(providers) => {
             let address = Comparison::address(&providers);
             if address == format!("/compare/{slugs}") {
@@ -71,18 +70,19 @@ fn named_in<'a>(catalog: &'a Catalog, slugs: &str) -> Result<Vec<&'a Provider>, 
     let mut twice = false;
     for part in parts {
         match catalog.find(part) {
-            Some(known) if found.iter().any(|other| other.slug == known.slug) => twice = true,
+            Some(known) if names(&found, known) => twice = true,
             Some(known) => {
                 found.push(known);
-                meant.push(known);
+                if !names(&meant, known) {
+                    meant.push(known);
+                }
             }
             None => {
                 unknown.push(shortened(part));
-                meant.extend(nearest(catalog, part));
+                meant.extend(nearest(catalog, part).filter(|near| !names(&meant, near)));
             }
         }
     }
-    meant.dedup_by_key(|provider| provider.slug.as_str());
     let vs = |pair: &[&Provider]| {
         let names: Vec<&str> = pair.iter().map(|provider| provider.name.as_str()).collect();
         (Comparison::address(pair), names.join(" vs "))
@@ -126,6 +126,10 @@ fn named_in<'a>(catalog: &'a Catalog, slugs: &str) -> Result<Vec<&'a Provider>, 
     }
 }
 
+fn names(list: &[&Provider], wanted: &Provider) -> bool {
+    list.iter().any(|other| other.slug == wanted.slug)
+}
+
 fn helpful(wrong: &Wrong) -> AnyView {
     set_status(wrong.status);
     let links: Vec<_> = wrong
@@ -142,19 +146,6 @@ fn helpful(wrong: &Wrong) -> AnyView {
         {ways_on()}
     }
     .into_any()
-}
-
-/// To the canonical order, for ever: positions never change.
-fn redirect(address: &str) -> AnyView {
-    let query = query().map_or_else(String::new, |query| format!("?{query}"));
-    if let (Some(options), Ok(location)) =
-        (use_context::<ResponseOptions>(), HeaderValue::from_str(&format!("{address}{query}")))
-    {
-        options.set_status(StatusCode::PERMANENT_REDIRECT);
-        options.insert_header(header::LOCATION, location);
-    }
-    view! { <p>"This comparison is at " <a href=address.to_owned()>{address.to_owned()}</a>"."</p> }
-        .into_any()
 }
 
 fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
@@ -180,6 +171,11 @@ fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
     let picks: Vec<_> = comparison.picks.iter().map(pick).collect();
     let groups: Vec<_> =
         comparison.groups.iter().map(|one| group(one, &comparison.providers)).collect();
+    let contents: Vec<_> = comparison
+        .groups
+        .iter()
+        .map(|group| view! { <li><a href=format!("#{}", group.key)>{group.title}</a></li> })
+        .collect();
     let nothing = comparison
         .groups
         .is_empty()
@@ -201,6 +197,7 @@ fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
         <p class="muted">"A cell is marked best only where every figure of its row is exact and stands on the same basis. "
         <a href="/methodology">"How all of this is made"</a>"."</p>
         {nothing}
+        <nav class="contents" aria-label="On this page"><ul>{contents}</ul></nav>
         {groups}
     }
     .into_any()

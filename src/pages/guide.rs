@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::catalog::claim::Tier;
+use crate::catalog::word::capitalised;
 use crate::catalog::{Catalog, Provider};
 use crate::parts::layout::head;
 
@@ -72,7 +73,7 @@ pub fn Guide() -> impl IntoView {
         <p>"An agent does not lose patience. A loop that never ends waits for ever, with the meter running. So every \
         execution gets a wall-clock limit that the caller sets, the platform enforces and the code cannot reach."</p>
         <p>"Be honest about the sums, though: one runaway processor costs about six cents an hour and a dollar forty-five \
-        a day ("<a href="/calculator">"reckon your own"</a>"). What the limit really protects is the rest: a task that \
+        a day ("<a href="/calculator">"work out your own"</a>"). What the limit really protects is the rest: a task that \
         does not finish, a session that is held, a slot of the plan that nobody else gets, retries upstream that multiply \
         all of it. Set it tight, seconds to a few minutes. And when it strikes, rethink the code; the same run with more \
         time is seldom the cure."</p>
@@ -94,11 +95,6 @@ pub fn Guide() -> impl IntoView {
         same rate is not the same bill, and one provider's default is not the other's isolation."</p>
         </article>
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The variants of the catalog that stand on a rung, the defaults told apart from what has to be asked for.

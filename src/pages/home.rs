@@ -7,7 +7,7 @@ use crate::catalog::card::PriceCard;
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::{Ask, Shape, price};
 use crate::catalog::word::PriceKind;
-use crate::comparison::{Comparison, Entry, Standing};
+use crate::comparison::{COMPARED_MAX, Comparison, Entry, Standing};
 use crate::money::Quantity;
 use crate::parts::entry::{Detail, entry};
 use crate::parts::layout::{head, query};
@@ -33,7 +33,7 @@ pub fn Home() -> impl IntoView {
         .providers()
         .iter()
         .map(|provider| {
-            let kind = kind_for(asked, provider);
+            let kind = kind_for(asked, provider, today);
             let card = PriceCard::of(provider, provider.default_variant(), kind, today);
             let bill = price(&card, &Ask::plain(shape, Quantity::from(HOUR)));
             let price = Entry::bill(&bill).labelled(kind.label());
@@ -56,7 +56,7 @@ pub fn Home() -> impl IntoView {
             }
         })
         .collect();
-    let routed: Vec<&Provider> = state.catalog.routed().collect();
+    let routed: Vec<&Provider> = state.catalog.routed().take(COMPARED_MAX).collect();
     let pair = (routed.len() > 1).then(|| {
         let names: Vec<&str> = routed.iter().map(|one| one.name.as_str()).collect();
         let href = Comparison::address(&routed);
@@ -154,11 +154,13 @@ fn start(provider: &Provider) -> AnyView {
         || Entry::without(Standing::NotMeasured),
         |(one, (median, kind))| {
             let until = one.window_end.clone().unwrap_or_default();
+            let tier = provider.variant(&one.variant).and_then(|one| one.isolation.tier.value());
+            let class = tier.map_or_else(String::new, |tier| format!("{}; ", tier.label()));
             let entry = Entry::computed(median.to_owned());
-            Entry { evidence: Some(&one.evidence), ..entry }
-                .remarked(format!("{kind}, {}, to {until}", one.mode))
+            entry
+                .from_source(&one.evidence)
+                .remarked(format!("{class}{kind}, {}, to {until}", one.mode))
         },
     );
-    // The evidence's note stands on the provider's page.
-    entry(&Entry { evidence: None, ..shown }, Detail::Short)
+    entry(&shown, Detail::Short)
 }

@@ -1,10 +1,10 @@
 //! The pages that say what went wrong, and where to go from there.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
 
-use crate::parts::layout::{head, path};
+use crate::parts::layout::{head, path, query};
 use crate::query::{nearest, shortened};
 
 /// What went wrong before a page was reached.
@@ -18,6 +18,23 @@ pub fn set_status(status: StatusCode) {
     }
 }
 
+/// To the one address of a page, for ever: slugs and positions never change.
+pub fn redirect(address: &str) -> AnyView {
+    let query = query().map_or_else(String::new, |query| format!("?{query}"));
+    if let (Some(options), Ok(location)) =
+        (use_context::<ResponseOptions>(), HeaderValue::from_str(&format!("{address}{query}")))
+    {
+        options.set_status(StatusCode::PERMANENT_REDIRECT);
+        options.insert_header(header::LOCATION, location);
+    }
+    view! {
+        {head("Moved", "This page has another address.")}
+        <h1>"This page has another address"</h1>
+        <p>"It is at " <a href=address.to_owned()>{address.to_owned()}</a> "."</p>
+    }
+    .into_any()
+}
+
 /// The page of a failure.
 #[component]
 pub fn Problem() -> impl IntoView {
@@ -25,9 +42,9 @@ pub fn Problem() -> impl IntoView {
     let (title, words) = match status {
         StatusCode::NOT_FOUND => return view! { <NotFound/> }.into_any(),
         StatusCode::MISDIRECTED_REQUEST => (
-            "This is another house",
-            "This site does not answer for the host name that was asked for. Its operator names the right one by \
-             THUD_PUBLIC_URL; without that, only localhost and plain addresses are served.",
+            "Not at this address",
+            "This site does not answer for the host name that was asked for. If you run it, name the right one by \
+             THUD_PUBLIC_URL.",
         ),
         StatusCode::METHOD_NOT_ALLOWED => {
             ("This page is only for reading", "It answers GET and HEAD; nothing can be sent to it.")

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
-use super::problem::{NotFound, set_status, ways_on};
+use super::problem::{NotFound, redirect, set_status, ways_on};
 use crate::catalog::Provider;
 use crate::catalog::card::PriceCard;
 use crate::catalog::claim::{AnyClaim, State};
@@ -33,6 +33,9 @@ pub fn ProviderPage() -> impl IntoView {
         let others: Vec<&Provider> =
             state.catalog.routed().filter(|other| other.slug != provider.slug).collect();
         return shown(provider, &others);
+    }
+    if let Some(provider) = state.catalog.find(&slug.to_lowercase()) {
+        return redirect(&format!("/sandboxes/{}", provider.slug));
     }
     set_status(StatusCode::NOT_FOUND);
     let near = nearest(&state.catalog, &slug)
@@ -79,6 +82,7 @@ fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
         {variants(provider)}
         {plans(provider)}
         {sections}
+        {more(provider)}
         {measurements(provider)}
         {score(provider)}
         {changes(provider)}
@@ -98,6 +102,7 @@ fn contents(provider: &Provider) -> Vec<(&'static str, &'static str)> {
     ];
     list.extend(provider.sections().into_iter().map(|(key, title, _)| (key, title)));
     list.extend([
+        ("more", "More facts"),
         ("measurements", "Measurements"),
         ("score", "Score"),
         ("changes", "Other history"),
@@ -114,13 +119,12 @@ fn prices(provider: &Provider) -> AnyView {
     let rows: Vec<_> = list
         .iter()
         .map(|price| {
-            let routed = provider.prices_on(PriceKind::Routed, today).find(|other| {
-                other.component == price.component && other.variants == price.variants
-            });
+            let routed =
+                provider.prices_on(PriceKind::Routed, today).find(|other| other.pairs_with(price));
             price_row(provider, price, routed)
         })
         .collect();
-    let fee = provider.fee.as_ref().map(|fee| {
+    let fee = provider.fee_on(today).map(|fee| {
         view! { <p>"Routed price = list price and a fee of " <strong>{fee.percent.to_string()} " %"</strong>
         ", since " {fee.since.to_string()} "." </p> }
     });
@@ -166,13 +170,11 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
         _ => format!("{} per {}", price.rate.usd.shown(), price.rate.per.label()),
     };
     let included = price.included.as_ref().map(Allowance::label);
-    let dispute =
-        provider.price_disputes.iter().find(|(id, _)| *id == price.id).map(|(_, dispute)| dispute);
+    let dispute = provider.price_dispute(&price.id);
     let source = Entry {
         standing: if dispute.is_some() { Standing::Disputed } else { Standing::Known },
-        evidence: Some(&price.evidence),
         dispute,
-        ..Entry::computed("")
+        ..Entry::computed("").from_source(&price.evidence)
     };
     view! {
         <tr>
@@ -192,8 +194,7 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
 fn default_bill(provider: &Provider, variant: &Variant) -> AnyView {
     let shown = |kind: PriceKind, seconds: u64| {
         let Some(shape) = Shape::default_of(variant) else {
-            return Entry::without(Standing::Unpriced)
-                .remarked("not every part of its default size is known");
+            return Entry::without(Standing::Unpriced).remarked(Shape::DEFAULT_UNKNOWN);
         };
         let card = PriceCard::of(provider, variant, kind, today());
         Entry::bill(&price(&card, &Ask::plain(shape, Quantity::from(seconds))))
@@ -221,7 +222,7 @@ fn history(provider: &Provider) -> AnyView {
                 Basis::Bundled => "included".to_owned(),
                 _ => format!("{} per {}", price.rate.usd.shown(), price.rate.per.label()),
             };
-            let source = Entry { evidence: Some(&price.evidence), ..Entry::computed("") };
+            let source = Entry::computed("").from_source(&price.evidence);
             view! {
                 <tr>
                     <th scope="row"><time>{price.since.to_string()}</time></th>
@@ -306,6 +307,25 @@ fn section(
     .into_any()
 }
 
+/// Facts under keys of their own whose section is not one of the above, such as those about prices.
+fn more(provider: &Provider) -> AnyView {
+    let shown = provider.sections().map(|(key, _, _)| key);
+    let facts: Vec<_> = provider
+        .details
+        .iter()
+        .filter(|detail| !shown.contains(&detail.section.as_str()))
+        .map(|detail| {
+            let label = format!("{}: {}", detail.section, detail.key.replace('_', " "));
+            fact(&label, &Entry::of(&detail.claim))
+        })
+        .collect();
+    let none = facts.is_empty().then(|| view! { <p>"Nothing is recorded."</p> });
+    view! {
+        <section id="more" class="block"><h2>"More facts"</h2>{none}<dl class="facts">{facts}</dl></section>
+    }
+    .into_any()
+}
+
 /// Plans beside each other; what none of them states is left out.
 fn plans(provider: &Provider) -> AnyView {
     let Some(first) = provider.plans.first() else {
@@ -371,7 +391,7 @@ fn measurements(provider: &Provider) -> AnyView {
             );
             let window: Vec<String> =
                 [one.window_start.clone(), one.window_end.clone()].into_iter().flatten().collect();
-            let source = Entry { evidence: Some(&one.evidence), ..Entry::computed(one.measured_by.clone()) };
+            let source = Entry::computed(one.measured_by.clone()).from_source(&one.evidence);
             view! {
                 <section class="variant">
                     <h3>{one.metric.replace('_', " ")} ", " {one.mode.clone()}</h3>
@@ -394,7 +414,7 @@ fn score(provider: &Provider) -> AnyView {
     let shown = match provider.score() {
         Some(score) => {
             let text = format!("{} of {} ({})", score.value, score.scale, score.kind.label());
-            let found = Entry { evidence: Some(&score.evidence), ..Entry::computed(text) };
+            let found = Entry::computed(text).from_source(&score.evidence);
             entry(&found, Detail::Full)
         }
         None => entry(&Entry::without(Standing::NotScored), Detail::Full),
@@ -407,8 +427,7 @@ fn changes(provider: &Provider) -> AnyView {
         .history
         .iter()
         .map(|change| {
-            let shown =
-                Entry { evidence: Some(&change.evidence), ..Entry::computed(change.value.clone()) };
+            let shown = Entry::computed(change.value.clone()).from_source(&change.evidence);
             let since = change.since.map(|day| format!(", since {day}"));
             fact(&format!("{}{}", change.key, since.unwrap_or_default()), &shown)
         })

@@ -34,7 +34,7 @@ pub fn entry(entry: &Entry<'_>, detail: Detail) -> AnyView {
     let flag = matches!(entry.standing, Standing::Disputed | Standing::Depends)
         .then(|| view! { <span class="flag">{entry.standing.label()}</span> });
     let remark = entry.remark.clone().map(|remark| view! { <p class="remark">{remark}</p> });
-    let evidence = entry.evidence.map(|evidence| evidence_of(evidence, detail));
+    let evidence = entry.evidence.map(|evidence| evidence_of(evidence, entry.note, detail));
     let dispute = entry.dispute.map(rivals);
     view! {
         <div class="entry" data-standing=entry.standing.word()>
@@ -54,7 +54,7 @@ fn value(text: &str) -> AnyView {
     }
 }
 
-fn evidence_of(evidence: &Evidence, detail: Detail) -> AnyView {
+fn evidence_of(evidence: &Evidence, note: Option<&str>, detail: Detail) -> AnyView {
     let said = format!("{}, {}", evidence.by.label(), evidence.as_of);
     let confidence =
         evidence.confidence.filter(|one| detail == Detail::Full || *one != Confidence::High);
@@ -76,7 +76,7 @@ fn evidence_of(evidence: &Evidence, detail: Detail) -> AnyView {
             })
             .collect(),
     };
-    let note = evidence.note.clone().map(|note| match detail {
+    let note = note.map(str::to_owned).map(|note| match detail {
         Detail::Short => {
             view! { <details class="note"><summary>"note"</summary><p>{note}</p></details> }
                 .into_any()

@@ -7,11 +7,10 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::files;
 use crate::state::{AppState, today};
 
 /// Catalog pages and data: fresh for a minute, usable for an hour while asked for again.
-const CATALOG: &str = "public, max-age=60, stale-while-revalidate=3600";
+pub const CATALOG: &str = "public, max-age=60, stale-while-revalidate=3600";
 /// Files that are asked for by the name of the build.
 const ASSET: &str = "public, max-age=31536000, immutable";
 /// Files that are not.
@@ -41,7 +40,7 @@ fn policy(state: &AppState, request: &Request) -> Policy {
     if !readable || path == "/healthz" {
         return Policy::Never;
     }
-    if files::is_file(&state.site, path) {
+    if state.site.files.contains(path) {
         let versioned = request.uri().query() == Some(&format!("v={}", state.site.build));
         return Policy::File { versioned };
     }
@@ -82,6 +81,10 @@ pub async fn answer(State(state): State<AppState>, request: Request, next: Next)
                 (false, _) => NEVER,
             };
             keep(&mut response, value);
+            // Laid out in several encodings, of which the client's was chosen.
+            response
+                .headers_mut()
+                .insert(header::VARY, HeaderValue::from_static("accept-encoding"));
             response
         }
         Policy::Never => {
@@ -129,8 +132,12 @@ fn keep(response: &mut Response, value: &'static str) {
 
 fn options() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
-    for name in [header::ALLOW, header::ACCESS_CONTROL_ALLOW_METHODS] {
-        response.headers_mut().insert(name, HeaderValue::from_static(METHODS));
+    for (name, value) in [
+        (header::ALLOW, METHODS),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, METHODS),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "if-none-match"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     keep(&mut response, NEVER);
     response

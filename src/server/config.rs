@@ -1,14 +1,18 @@
 //! Settings from the environment, read once at start.
 
+use std::env::VarError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::http::uri::Authority;
+use tracing_subscriber::EnvFilter;
 
 /// Where the site listens if `THUD_ADDR` says nothing.
 const ADDR: &str = "127.0.0.1:3000";
 /// The name of the database in the data folder.
 const DATABASE_FILE: &str = "thud.sqlite";
+/// What is logged if `THUD_LOG` says nothing.
+const LOG: &str = "warn";
 /// Where the built files are if `THUD_SITE_ROOT` says nothing: where `cargo leptos` lays them too.
 const SITE_ROOT: &str = "target/site";
 
@@ -26,6 +30,8 @@ pub struct Config {
     /// `THUD_PUBLIC_URL`: scheme and host by which the world reaches the site, such as `https://thud.example`. Other
     /// hosts are then turned away; without it only localhost and address literals are served.
     pub public_url: Option<String>,
+    /// `THUD_LOG`: a filter of tracing, such as `info`, which shows every request; `warn` if left out.
+    pub log: String,
 }
 
 impl Config {
@@ -46,9 +52,17 @@ impl Config {
             std::env::var_os("THUD_SITE_ROOT").map_or_else(|| SITE_ROOT.into(), PathBuf::from);
         let public_url = match std::env::var("THUD_PUBLIC_URL") {
             Ok(text) => Some(public_url(&text)?),
-            Err(_) => None,
+            Err(VarError::NotPresent) => None,
+            Err(VarError::NotUnicode(_)) => return Err("THUD_PUBLIC_URL is not UTF-8".to_owned()),
         };
-        Ok(Self { addr, data_dir, catalog_dir, site_root, public_url })
+        let log = match std::env::var("THUD_LOG") {
+            Ok(text) => text,
+            Err(_) => LOG.to_owned(),
+        };
+        if let Err(error) = EnvFilter::try_new(&log) {
+            return Err(format!("THUD_LOG is {log} ({error}); a filter such as info is allowed"));
+        }
+        Ok(Self { addr, data_dir, catalog_dir, site_root, public_url, log })
     }
 
     /// The database file.
@@ -73,7 +87,10 @@ fn public_url(text: &str) -> Result<String, String> {
     if authority.as_str().contains('@') {
         return Err(wrong());
     }
-    Ok(trimmed.to_ascii_lowercase())
+    // Browsers leave out the port that goes with the scheme.
+    let default_port = if trimmed.starts_with("https") { ":443" } else { ":80" };
+    let plain = trimmed.strip_suffix(default_port).unwrap_or(trimmed);
+    Ok(plain.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -85,6 +102,7 @@ mod tests {
         for text in ["https://thud.example", "https://thud.example/", "http://127.0.0.1:3000"] {
             assert_eq!(public_url(text), Ok(text.trim_end_matches('/').to_owned()));
         }
+        assert_eq!(public_url("https://Thud.example:443/").as_deref(), Ok("https://thud.example"));
         for text in
             ["", "thud.example", "https://", "https://a/b", "ftp://a", "https://u@a", "https://a b"]
         {

@@ -1,19 +1,20 @@
 //! Files that are served as they are: the stylesheet, the browser half, `public/`. Laid out compressed by the builder.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 use tower::{Service, ServiceExt, service_fn};
 use tower_http::services::ServeDir;
 
 use crate::catalog::load::hexadecimal;
-use crate::state::{AppState, Site};
+use crate::state::AppState;
 
 /// Hex digits that name a build.
 const BUILD_DIGITS: usize = 10;
@@ -47,9 +48,12 @@ pub fn service(
 
 /// A permanent redirect for `/guide/`, query and all.
 fn without_last_slash(request: &Request) -> Option<Response> {
+    if request.method() != Method::GET && request.method() != Method::HEAD {
+        return None;
+    }
     let path = request.uri().path().strip_suffix('/')?.trim_end_matches('/');
-    // `//host` would lead elsewhere.
-    if path.is_empty() || path.starts_with("//") {
+    // `//host` and its like would lead elsewhere.
+    if path.is_empty() || path.starts_with("//") || path.contains('\\') {
         return None;
     }
     let query = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
@@ -59,13 +63,6 @@ fn without_last_slash(request: &Request) -> Option<Response> {
     Some(response)
 }
 
-/// Whether a path names a file of the site.
-pub fn is_file(site: &Site, path: &str) -> bool {
-    let relative = path.trim_start_matches('/');
-    let plain = relative.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
-    plain && site.root.join(relative).is_file()
-}
-
 /// A name for this build: changes with the program and with every file of the site.
 pub fn build_name(root: &Path) -> String {
     let mut hash = Sha256::new();
@@ -73,7 +70,9 @@ pub fn build_name(root: &Path) -> String {
     if let Ok(program) = std::env::current_exe() {
         stamp(&program, &mut hash);
     }
-    stamp_folder(root, DEPTH_MAX, &mut hash);
+    for path in walk(root, DEPTH_MAX) {
+        stamp(&path, &mut hash);
+    }
     let mut name = hexadecimal(&hash.finalize());
     name.truncate(BUILD_DIGITS);
     name
@@ -88,15 +87,27 @@ fn stamp(path: &Path, hash: &mut Sha256) {
     hash.update(changed.map_or(0, |time| time.as_nanos()).to_le_bytes());
 }
 
-fn stamp_folder(folder: &Path, depth: usize, hash: &mut Sha256) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+/// Every file below a folder, in order; none where there is no folder.
+fn walk(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
+    let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
-            stamp(&path, hash);
+            files.push(path);
         } else if depth > 0 {
-            stamp_folder(&path, depth - 1, hash);
+            files.extend(walk(&path, depth - 1));
         }
     }
+    files
+}
+
+/// The addresses of the files below the site's folder.
+pub fn files_below(root: &Path) -> BTreeSet<String> {
+    walk(root, DEPTH_MAX)
+        .iter()
+        .filter_map(|path| path.strip_prefix(root).ok()?.to_str())
+        .map(|path| format!("/{path}"))
+        .collect()
 }

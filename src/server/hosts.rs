@@ -4,28 +4,31 @@ use std::net::IpAddr;
 
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
+use super::failures::Asked;
 use crate::state::AppState;
 
 /// Answers 421 to requests for other hosts than that of `THUD_PUBLIC_URL`; without one, to all but localhost and
 /// address literals.
 pub async fn only_ours(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let named = request
-        .uri()
-        .authority()
-        .map(Authority::as_str)
-        .or_else(|| request.headers().get(header::HOST).and_then(|host| host.to_str().ok()));
-    // HTTP/1.0 without a host asks whoever it reached.
-    let ours = named.is_none_or(|host| is_ours(host, state.site.public_url.as_deref()));
+    let ours = match (request.uri().authority(), request.headers().get(header::HOST)) {
+        (Some(authority), _) => is_ours(authority.as_str(), state.site.public_url.as_deref()),
+        (None, Some(host)) => {
+            host.to_str().is_ok_and(|host| is_ours(host, state.site.public_url.as_deref()))
+        }
+        // HTTP/1.0 without a host asks whoever it reached.
+        (None, None) => true,
+    };
     // Whoever watches the process asks by whatever address it knows.
     if ours || request.uri().path() == "/healthz" {
-        next.run(request).await
-    } else {
-        StatusCode::MISDIRECTED_REQUEST.into_response()
+        return next.run(request).await;
     }
+    let mut answer = Asked::of(&request).explained(&state, StatusCode::MISDIRECTED_REQUEST).await;
+    answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
 }
 
 fn is_ours(host: &str, public_url: Option<&str>) -> bool {

@@ -148,6 +148,11 @@ fn every_kind_of_slip_is_refused_with_file_and_key() {
     check("source = \"thud\"", "source = \"nowhere\"", "not in [sources]");
     check("value = 85", "value = 185", "0 to the scale");
     check("percent = \"20\"", "percent = \"21\"", "is not the list price and");
+    check(
+        "basis = \"allocated\"\nusd = \"0.0000168\"",
+        "basis = \"allocated\"\nstep_seconds = \"90000\"\nusd = \"0.0000168\"",
+        "is above 86400 seconds",
+    );
     check("schema_version = 1", "schema_version = 2", "schema_version is not 1");
     check("schema_version = 1", "schema_version = = 1", "is not TOML");
 }
@@ -183,34 +188,55 @@ fn two_providers_cannot_have_one_position() {
     assert!(problems.iter().any(|problem| problem.key == "position"), "{problems:?}");
 }
 
-/// The E2B file with a newer list price, and a newer routed price where one is given.
-fn with_newer_prices(list: &str, routed: Option<&str>) -> Vec<String> {
-    let file = embedded_files().into_iter().find(|file| file.slug == "e2b").unwrap();
-    let row = |id: &str, kind: &str, usd: &str| {
-        format!(
-            "\n[[price]]\nid = \"{id}\"\nkind = \"{kind}\"\ncomponent = \"vcpu\"\nbasis = \"allocated\"\n\
-             usd = \"{usd}\"\nper = \"vcpu_second\"\nsince = \"2026-12-01\"\nbeginning = \"took_effect\"\n\
-             source = \"thud\"\n"
-        )
-    };
-    let routed = routed.map_or_else(String::new, |usd| row("routed_vcpu_2", "routed", usd));
-    let text = format!("{}{}{routed}", file.text, row("vcpu_2", "list", list));
-    let december = Date::new(2026, 12, 2).unwrap();
-    match load(&[CatalogFile { slug: file.slug, text }], december) {
-        Ok(_) => Vec::new(),
-        Err(problems) => problems.iter().map(ToString::to_string).collect(),
-    }
-}
-
 #[test]
 fn a_list_price_cannot_change_without_its_routed_price() {
-    assert_eq!(with_newer_prices("0.000015", Some("0.000018")), Vec::<String>::new());
-    for problems in
-        [with_newer_prices("0.000015", None), with_newer_prices("0.000015", Some("0.0000168"))]
-    {
+    let list = price_row("vcpu_2", "list", "0.000015", "");
+    let routed = |usd| price_row("routed_vcpu_2", "routed", usd, "");
+    assert_eq!(problems_with(&format!("{}{list}", routed("0.000018"))), Vec::<String>::new());
+    for more in [list.clone(), format!("{}{list}", routed("0.0000168"))] {
+        let problems = problems_with(&more);
         assert!(
-            problems.iter().any(|line| line.contains("is not the list price and 20 %")),
+            problems.iter().any(|line| line.contains("is not the list price and the fee of")),
             "{problems:?}"
         );
     }
+}
+
+/// The E2B file with something at its end, as it would load on 2 December 2026.
+fn problems_with(more: &str) -> Vec<String> {
+    let file = embedded_files().into_iter().find(|file| file.slug == "e2b").unwrap();
+    let text = format!("{}{more}", file.text);
+    let december = Date::new(2026, 12, 2).unwrap().max(today());
+    load(&[CatalogFile { slug: file.slug, text }], december)
+        .map_or_else(|problems| problems.iter().map(ToString::to_string).collect(), |_| Vec::new())
+}
+
+fn price_row(id: &str, kind: &str, usd: &str, variants: &str) -> String {
+    format!(
+        "\n[[price]]\nid = \"{id}\"\nkind = \"{kind}\"\ncomponent = \"vcpu\"\nbasis = \"allocated\"\n{variants}\
+         usd = \"{usd}\"\nper = \"vcpu_second\"\nsince = \"2026-12-01\"\nbeginning = \"took_effect\"\n\
+         source = \"thud\"\n"
+    )
+}
+
+#[test]
+fn a_newer_price_of_one_variant_cannot_take_the_price_of_the_others() {
+    let problems =
+        problems_with(&price_row("vcpu_2", "list", "0.000014", "variants = [\"base\"]\n"));
+    assert!(
+        problems.iter().any(|line| line.contains("overlaps with vcpu: name the same variants")),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn the_fee_can_change_with_the_routed_price_and_the_old_one_stays_right() {
+    let fee = "\n[[fee]]\npercent = \"10\"\nsince = \"2026-12-01\"\nsource = \"thud\"\n";
+    let alone = problems_with(fee);
+    assert!(alone.iter().any(|line| line.contains("routed_vcpu")), "{alone:?}");
+    let vcpu = price_row("routed_vcpu_2", "routed", "0.0000154", "");
+    let memory = price_row("routed_memory_2", "routed", "0.00000495", "")
+        .replace("component = \"vcpu\"", "component = \"memory\"")
+        .replace("vcpu_second", "gib_second");
+    assert_eq!(problems_with(&format!("{fee}{vcpu}{memory}")), Vec::<String>::new());
 }

@@ -1,6 +1,5 @@
 //! The site as tests see it: the real routes and middleware over the built-in catalog, a database and files of its own.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
@@ -20,7 +19,7 @@ const ANSWER_BYTES_MAX: usize = 1 << 24;
 /// A site of its own.
 pub struct TestApp {
     router: axum::Router,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 /// What it answered.
@@ -58,14 +57,27 @@ impl TestApp {
 
     /// A site that the world reaches by an address.
     pub async fn at(public_url: Option<&str>) -> Self {
+        Self::with(public_url, &[]).await
+    }
+
+    /// A site with files of its own, as path and content.
+    pub async fn with(public_url: Option<&str>, files: &[(&str, &[u8])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("site");
+        for (path, content) in files {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
         let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
-        let files = embedded_files();
-        let revision = store::publish(&pool, &files, Timestamp::now()).await.unwrap();
-        let catalog = load(&files, today()).unwrap();
+        let catalog_files = embedded_files();
+        let revision = store::publish(&pool, &catalog_files, Timestamp::now()).await.unwrap();
+        let catalog = load(&catalog_files, today()).unwrap();
         let site = Site {
-            root: folder.path().join("site"),
+            files: server::files_below(&root),
+            root,
             build: "test".to_owned(),
+            base_url: "http://127.0.0.1:3000".to_owned(),
             public_url: public_url.map(str::to_owned),
             api_document: api::document(),
         };
@@ -75,14 +87,7 @@ impl TestApp {
             pool,
             site: Arc::new(site),
         };
-        Self { router: server::router(state), folder }
-    }
-
-    /// Lays a file for the site to serve.
-    pub fn lay(&self, path: &str, content: &str) {
-        let path = self.folder.path().join("site").join(path);
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
-        std::fs::write(path, content).unwrap();
+        Self { router: server::router(state), _folder: folder }
     }
 
     /// Sends a request.

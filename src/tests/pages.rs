@@ -104,9 +104,9 @@ async fn the_comparison_opens_with_a_verdict_from_the_data() {
         "$0.000037 a second for the code interpreter template",
         "About $0.0000185 a second for the container class",
         "A virtual machine against a container",
-        "the platform ends it 5 min after create",
+        "ended 5 min after create",
         "stopped after 15 min without outside activity",
-        "top-ups of $25, $500 and $2,000",
+        "top-ups of $25, $500 and $2,000 every 30 days",
         "the platform is not open source",
         "Sources disagree:",
         "$44.40",
@@ -141,7 +141,11 @@ async fn a_slash_too_many_is_redirected_and_never_to_another_host() {
     let answer = app.get("/guide/?x=1").await;
     assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
     assert_eq!(answer.header(header::LOCATION), "/guide?x=1");
-    assert_eq!(app.get("//evil.example/").await.status, StatusCode::NOT_FOUND);
+    for path in ["//evil.example/", "/%5C/evil.example/x//"] {
+        let answer = app.get(path).await;
+        let location = answer.header(header::LOCATION);
+        assert!(!location.starts_with("//") && !location.contains('\\'), "{path}: {location}");
+    }
 }
 
 #[tokio::test]
@@ -154,6 +158,11 @@ async fn what_is_not_there_is_answered_with_help() {
         (
             "/compare/e2b-vs-daytona-vs-e2b",
             StatusCode::BAD_REQUEST,
+            "href=\"/compare/e2b-vs-daytona\"",
+        ),
+        (
+            "/compare/daytona-vs-e2b-vs-dayton",
+            StatusCode::NOT_FOUND,
             "href=\"/compare/e2b-vs-daytona\"",
         ),
         ("/compare/-vs-", StatusCode::NOT_FOUND, "href=\"/compare\""),
@@ -205,7 +214,12 @@ async fn the_calculator_answers_at_first_sight_and_without_scripts() {
     for figure in ["$9.6768", "$0.09072", "$9.58608", "$0.1008", "$1.2096", "$4.8384", "$0.1512"] {
         assert!(words.contains(figure), "{figure}");
     }
-    assert!(words.contains("Tier 1 holds 10 of the 20 at once."));
+    assert!(words.contains("Tier 1 holds 10 of the 20 at once (vCPU pool)"));
+    assert!(first.contains("Hobby holds 20 at once (sandboxes at once)."));
+    let crowd = super::pages::words(&app.get("/calculator?runaways=5000").await);
+    assert!(crowd.contains("Enterprise publishes no number that it holds at once."));
+    let unsold = super::pages::words(&app.get("/calculator?vcpu=100").await);
+    assert!(unsold.contains("no price") && !unsold.contains("no timeout"));
     assert!(answer.text().contains("value=\"28800\""), "what was asked stays in the form");
 }
 
@@ -225,6 +239,12 @@ async fn hosts_that_are_not_ours_are_turned_away_with_a_page_or_a_problem() {
     let problem = app.send(ask("/api/v1/providers", "evil.example")).await;
     assert_eq!(problem.status, StatusCode::MISDIRECTED_REQUEST);
     assert_eq!(problem.json()["type"], "/api#misdirected");
+    let odd = axum::http::HeaderValue::from_bytes(b"thud.ex\xe4mple").unwrap();
+    let odd = Request::get("/").header(header::HOST, odd).body(Body::empty()).unwrap();
+    assert_eq!(app.send(odd).await.status, StatusCode::MISDIRECTED_REQUEST);
+    let preflight = Request::options("/api/v1/providers").header(header::HOST, "evil.example");
+    let preflight = app.send(preflight.body(Body::empty()).unwrap()).await;
+    assert_eq!(preflight.status, StatusCode::MISDIRECTED_REQUEST);
 }
 
 #[tokio::test]
@@ -254,11 +274,16 @@ async fn a_known_page_is_answered_before_it_is_rendered_but_only_under_its_own_a
 
 #[tokio::test]
 async fn files_are_kept_for_ever_under_the_name_of_the_build_only() {
-    let app = TestApp::new().await;
-    app.lay("pkg/thud.css", "a{}");
+    let files: [(&str, &[u8]); 2] = [("pkg/thud.css", b"a{}"), ("pkg/thud.css.br", b"brotli")];
+    let app = TestApp::with(None, &files).await;
     let versioned = app.get("/pkg/thud.css?v=test").await;
     assert_eq!(versioned.status, StatusCode::OK);
     assert!(versioned.header(header::CACHE_CONTROL).contains("immutable"));
+    assert_eq!(versioned.header(header::VARY), "accept-encoding");
+    let squeezed = Request::get("/pkg/thud.css").header(header::ACCEPT_ENCODING, "br");
+    let squeezed = app.send(squeezed.body(Body::empty()).unwrap()).await;
+    assert_eq!((squeezed.text(), squeezed.header(header::CONTENT_ENCODING)), ("brotli", "br"));
+    assert_eq!(squeezed.header(header::VARY), "accept-encoding");
     assert!(!app.get("/pkg/thud.css").await.header(header::CACHE_CONTROL).contains("immutable"));
     assert!(
         !app.get("/pkg/thud.css?v=old").await.header(header::CACHE_CONTROL).contains("immutable")
@@ -295,4 +320,32 @@ async fn a_request_is_named_in_its_answer_and_its_problem() {
     let id = answer.header("x-request-id").to_owned();
     assert!(!id.is_empty());
     assert_eq!(answer.json()["instance"], id);
+}
+
+#[tokio::test]
+async fn the_same_question_has_the_same_answer_and_never_another_ones() {
+    let app = TestApp::at(Some("https://thud.example")).await;
+    let ask = |path: &str, host: &str, encoding: &str| {
+        Request::get(path)
+            .header(header::HOST, host)
+            .header(header::ACCEPT_ENCODING, encoding)
+            .body(Body::empty())
+            .unwrap()
+    };
+    let first = app.send(ask("/?vcpu=2", "thud.example", "br")).await;
+    let again = app.send(ask("/?vcpu=2", "thud.example", "br")).await;
+    assert_eq!(first.body, again.body);
+    assert_eq!(first.headers[header::ETAG], again.headers[header::ETAG]);
+    assert_eq!(again.header(header::CONTENT_ENCODING), "br");
+    assert_ne!(first.header("x-request-id"), again.header("x-request-id"));
+    assert!(again.headers.contains_key(header::CONTENT_SECURITY_POLICY));
+    let plain = app.send(ask("/?vcpu=2", "thud.example", "identity")).await;
+    assert!(plain.text().ends_with("</html>"), "not compressed for whoever did not ask for it");
+    let other = app.send(ask("/?vcpu=4", "thud.example", "identity")).await;
+    assert_ne!(plain.body, other.body);
+    let stranger = app.send(ask("/?vcpu=2", "evil.example", "br")).await;
+    assert_eq!(stranger.status, StatusCode::MISDIRECTED_REQUEST);
+    let bad = app.send(ask("/api/v1/prices?vcpu=many", "thud.example", "identity")).await;
+    let bad_again = app.send(ask("/api/v1/prices?vcpu=many", "thud.example", "identity")).await;
+    assert_ne!(bad.json()["instance"], bad_again.json()["instance"], "errors are not kept");
 }

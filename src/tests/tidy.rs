@@ -17,7 +17,16 @@ struct Row {
 
 /// The direction of imports. Modules that are not there yet match nothing.
 const IMPORTS: &[Row] = &[
-    Row { who: "money", never: "crate", because: "an amount knows nothing of what it pays for" },
+    Row {
+        who: "money",
+        never: "crate leptos axum http hyper reqwest tokio sqlx",
+        because: "an amount knows nothing of what it pays for, nor of who asks",
+    },
+    Row {
+        who: "query",
+        never: "axum leptos sqlx crate::api crate::pages crate::parts crate::islands crate::server",
+        because: "pages and API read the same questions and answer them in their own ways",
+    },
     Row {
         who: "catalog",
         never: "crate::calculator crate::comparison crate::picture crate::runs",

@@ -66,7 +66,7 @@ pub struct GroupView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RowView {
     /// Its name.
-    pub key: &'static str,
+    pub key: String,
     /// Its name on pages, unit included.
     pub label: String,
     /// Whether the cells say different things.
@@ -160,7 +160,7 @@ impl GroupView {
 impl RowView {
     fn new(row: &Row<'_>, slugs: &[String]) -> Self {
         Self {
-            key: row.key,
+            key: row.key.to_string(),
             label: row.label.clone(),
             differs: row.differs(),
             disputed: row.is_disputed(),
@@ -190,7 +190,7 @@ impl From<&Entry<'_>> for EntryView {
             as_of: evidence.map(|evidence| evidence.as_of.to_string()),
             by: evidence.map(|evidence| evidence.by.word()),
             confidence: evidence.and_then(|evidence| evidence.confidence).map(Confidence::word),
-            note: evidence.and_then(|evidence| evidence.note.clone()),
+            note: entry.note.map(str::to_owned),
             claims: rivals(entry.dispute),
         }
     }

@@ -11,6 +11,8 @@ use super::{
     Start,
 };
 
+use jiff::civil::Date;
+
 /// What a second of something can cost, US dollars: outside of it a price is a slip of the pen.
 /// The dearest real vCPU is some 0.00005 a second, the dearest session some 0.002.
 const BANDS: [(Component, &str, &str); 5] = [
@@ -20,6 +22,8 @@ const BANDS: [(Component, &str, &str); 5] = [
     (Component::Sandbox, "0.0000001", "0.1"),
     (Component::Creation, "0.000000001", "1"),
 ];
+/// A step or a minimum above this many seconds, a day, is a slip of the pen.
+const STEP_SECONDS_MAX: u64 = 86_400;
 /// A fee above this, per cent, is a slip of the pen.
 const FEE_PERCENT_MAX: &str = "100";
 /// A score's scale at most.
@@ -30,7 +34,7 @@ impl<'a> FileReader<'a> {
     pub(super) fn variants(&mut self, root: &mut Table<'a>) -> Vec<Variant> {
         let tables = self.tables(root, "variant");
         if tables.is_empty() {
-            self.problem(0, "variant", "is missing: a provider sells at least one");
+            self.problem(None, "variant", "is missing: a provider sells at least one");
         }
         let mut sections: BTreeMap<String, BTreeMap<&'static str, Inherited<'a>>> = BTreeMap::new();
         let mut variants: Vec<Variant> = Vec::new();
@@ -95,6 +99,15 @@ impl<'a> FileReader<'a> {
         self.parsed(table, key, |text| Quantity::parse(text).map_err(|error| error.to_string()))
     }
 
+    /// Seconds of a step or a minimum.
+    fn seconds(&mut self, table: &mut Table<'a>, key: &str) -> Option<Quantity> {
+        self.parsed(table, key, |text| {
+            Quantity::parse(text)
+                .map_err(|error| error.to_string())
+                .and_then(|seconds| step(seconds).map(|()| seconds))
+        })
+    }
+
     fn rate(&mut self, table: &mut Table<'a>) -> Option<Rate> {
         let usd =
             self.required(table, "usd", |text| Usd::parse(text).map_err(|error| error.to_string()));
@@ -114,7 +127,14 @@ impl<'a> FileReader<'a> {
                 self.problem(offset, path.clone(), "is there twice");
             }
             if let Some(older) = prices.iter().rev().find(|other| other.prices_same_as(&price)) {
-                if older.since == price.since {
+                if older.variants != price.variants {
+                    // A newer row would take the price from the variants that only the older one names.
+                    self.problem(
+                        offset,
+                        path,
+                        format!("overlaps with {}: name the same variants in both", older.id),
+                    );
+                } else if older.since == price.since && price.corrects.as_ref() != Some(&older.id) {
                     self.problem(offset, path, format!("begins on the same day as {}", older.id));
                 } else if older.since > price.since {
                     self.problem(
@@ -194,8 +214,8 @@ impl<'a> FileReader<'a> {
                 disk_gib: disk_gib.unwrap_or(Quantity::ZERO),
             })
         });
-        let step_seconds = self.quantity(table, "step_seconds");
-        let minimum_seconds = self.quantity(table, "minimum_seconds");
+        let step_seconds = self.seconds(table, "step_seconds");
+        let minimum_seconds = self.seconds(table, "minimum_seconds");
         let today = self.today;
         let since = self.required(table, "since", |text| day(text, today));
         let beginning = self.required(table, "beginning", Beginning::parse);
@@ -294,65 +314,77 @@ impl<'a> FileReader<'a> {
         })
     }
 
-    pub(super) fn fee(&mut self, root: &mut Table<'a>) -> Option<Fee> {
-        let mut table = self.table(root, "fee")?;
-        let offset = table.offset;
-        let percent = self.quantity(&mut table, "percent");
-        let today = self.today;
-        let since = self.required(&mut table, "since", |text| day(text, today));
-        let evidence = self.required_evidence(&mut table);
-        self.close(&table, "percent, since, source, as_of, by, confidence, note");
-        if percent
-            .is_none_or(|percent| Quantity::parse(FEE_PERCENT_MAX).is_ok_and(|most| percent > most))
-        {
-            self.problem(offset, "fee.percent", format!("is missing or above {FEE_PERCENT_MAX}"));
+    pub(super) fn fees(&mut self, root: &mut Table<'a>) -> Vec<Fee> {
+        let mut fees: Vec<Fee> = Vec::new();
+        for mut table in self.tables(root, "fee") {
+            let percent = self.required(&mut table, "percent", |text| {
+                Quantity::parse(text).map_err(|error| error.to_string())
+            });
+            let today = self.today;
+            let since = self.required(&mut table, "since", |text| day(text, today));
+            let evidence = self.required_evidence(&mut table);
+            self.close(&table, "percent, since, source, as_of, by, confidence, note");
+            let most = Quantity::parse(FEE_PERCENT_MAX).unwrap_or(Quantity::ZERO);
+            if percent.is_some_and(|percent| percent > most) {
+                let path = table.key("percent");
+                self.problem(table.offset, path, format!("is above {FEE_PERCENT_MAX}"));
+            }
+            let (Some(percent), Some(since), Some(evidence)) = (percent, since, evidence) else {
+                continue;
+            };
+            if fees.last().is_some_and(|older| older.since >= since) {
+                let path = table.key("since");
+                self.problem(table.offset, path, "is not later than the one above it");
+            }
+            fees.push(Fee { percent, since, evidence });
         }
-        Some(Fee { percent: percent?, since: since?, evidence: evidence? })
+        fees
     }
 
-    /// List, fee and routed price are three values that must agree.
+    /// List, fee and routed price are three values that must agree, on the first day of each routed price and today.
     pub(super) fn check_routed(&mut self, provider: &Provider) {
         let routed: Vec<&Price> =
             provider.prices.iter().filter(|price| price.kind == PriceKind::Routed).collect();
-        let (Some(fee), Status::Routed) = (&provider.fee, provider.status) else {
-            if provider.fee.is_some() || !routed.is_empty() {
-                self.problem(0, "fee", "and routed prices belong to a routed provider only");
-            } else if provider.status == Status::Routed {
-                self.problem(
-                    0,
-                    "fee",
-                    "is missing: a routed provider has list, fee and routed price",
-                );
+        if provider.status != Status::Routed {
+            if !provider.fees.is_empty() || !routed.is_empty() {
+                self.problem(None, "fee", "and routed prices belong to a routed provider only");
             }
             return;
-        };
+        }
+        if provider.fees.is_empty() {
+            let message = "is missing: a routed provider has list, fee and routed price";
+            self.problem(None, "fee", message);
+            return;
+        }
         for price in &routed {
-            let list =
-                provider.prices_on(PriceKind::List, price.since).find(|list| pairs(list, price));
-            self.check_pair(fee, list, price);
+            self.check_routed_on(provider, price, price.since);
         }
         for list in provider.prices_on(PriceKind::List, self.today) {
-            match provider.prices_on(PriceKind::Routed, self.today).find(|price| pairs(list, price))
-            {
-                // A list price that changed alone leaves a routed price that is no longer list and fee.
-                Some(price) if list.since > price.since => self.check_pair(fee, Some(list), price),
-                Some(_) => {}
-                None => {
-                    self.problem(0, format!("price.{}", list.id), "has no routed price beside it");
-                }
+            let found = provider
+                .prices_on(PriceKind::Routed, self.today)
+                .find(|price| price.pairs_with(list));
+            if let Some(price) = found {
+                // What changed alone leaves a routed price that is no longer list and fee.
+                self.check_routed_on(provider, price, self.today);
+            } else {
+                let key = format!("price.{}", list.id);
+                self.problem(None, key, "has no routed price beside it");
             }
         }
     }
 
-    /// A routed price is the list price and the fee, to the digit.
-    fn check_pair(&mut self, fee: &Fee, list: Option<&Price>, routed: &Price) {
-        let second = routed.rate.per_second();
-        if list.map(|list| fee.on_top_of(list.rate.per_second())) != Some(Ok(second)) {
-            self.problem(
-                0,
-                format!("price.{}", routed.id),
-                format!("is {second} a second, which is not the list price and {} %", fee.percent),
-            );
+    /// A routed price is the list price and the fee of a day, to the digit.
+    fn check_routed_on(&mut self, provider: &Provider, routed: &Price, day: Date) {
+        let list = provider.prices_on(PriceKind::List, day).find(|list| list.pairs_with(routed));
+        let expected = provider.fee_on(day).zip(list).and_then(|(fee, list)| {
+            fee.on_top_of(list.rate.usd).ok().map(|usd| Rate { usd, ..list.rate })
+        });
+        if expected.is_none_or(|expected| !expected.equals(routed.rate)) {
+            let key = format!("price.{}", routed.id);
+            let Rate { usd, per } = routed.rate;
+            let message =
+                format!("is {usd} per {per}, which is not the list price and the fee of {day}");
+            self.problem(None, key, message);
         }
     }
 
@@ -585,9 +617,12 @@ impl<'a> FileReader<'a> {
     }
 }
 
-/// Whether a list and a routed row are two prices of one thing.
-fn pairs(list: &Price, routed: &Price) -> bool {
-    list.component == routed.component && list.variants == routed.variants
+/// Whether seconds of a step or a minimum can be right.
+fn step(seconds: Quantity) -> Result<(), String> {
+    if seconds > Quantity::from(STEP_SECONDS_MAX) {
+        return Err(format!("is above {STEP_SECONDS_MAX} seconds"));
+    }
+    Ok(())
 }
 
 /// Values of a section by key, for a variant that is like another.
