@@ -6,6 +6,7 @@ pub mod word;
 
 pub mod card;
 pub mod claim;
+pub mod listing;
 #[cfg(feature = "ssr")]
 pub mod load;
 #[macro_use]
@@ -19,6 +20,7 @@ pub mod shape;
 pub mod store;
 
 pub use provider::{Provider, ProviderSlug};
+pub use shape::Shape;
 
 /// Every provider, by position.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -265,6 +265,11 @@ impl Quantity {
         format!("{self} s")
     }
 
+    /// How many units of a size that is, fractions included; `None` where the size is zero.
+    pub fn in_units_of(self, size: Self) -> Option<Self> {
+        self.0.checked_div(size.0).map(Self)
+    }
+
     /// Digits after the point.
     pub fn places(self) -> u32 {
         self.0.normalize().scale()

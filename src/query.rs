@@ -151,10 +151,21 @@ impl Query {
         text(&self.pairs, name)
     }
 
+    /// A word of a vocabulary; an empty choice of a form is none.
+    pub fn word<T>(&mut self, name: &str, parse: fn(&str) -> Result<T, String>) -> Option<T> {
+        let text = self.text(name).filter(|text| !(self.of_form && text.is_empty()))?;
+        parse(&text).map_err(|message| self.error(name, message)).ok()
+    }
+
+    /// Every value of a parameter that may be there more than once, such as the boxes of a form.
+    pub fn repeated(&self, name: &str) -> Vec<String> {
+        let named = self.pairs.iter().filter(|(known, _)| known == name);
+        named.map(|(_, value)| value.clone()).take(LISTED_MAX).collect()
+    }
+
     /// The price kind that was asked for.
     pub fn price_kind(&mut self) -> Option<PriceKind> {
-        let text = self.text("price").filter(|text| !(self.of_form && text.is_empty()))?;
-        PriceKind::parse(&text).map_err(|message| self.error("price", message)).ok()
+        self.word("price", PriceKind::parse)
     }
 
     /// The day whose prices hold: today unless an earlier one is named.
@@ -219,14 +230,6 @@ fn named_plan(
         return Err(format!("names two plans of {slug}; one is allowed"));
     }
     Ok((slug.to_owned(), id.to_owned()))
-}
-
-/// The price that was asked for; if none was, routed where there is one on that day, else list.
-pub fn kind_for(asked: Option<PriceKind>, provider: &Provider, on: Date) -> PriceKind {
-    asked.unwrap_or_else(|| match provider.prices_on(PriceKind::Routed, on).next() {
-        Some(_) => PriceKind::Routed,
-        None => PriceKind::List,
-    })
 }
 
 /// The slug that was perhaps meant by one that is not there.

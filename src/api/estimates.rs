@@ -12,7 +12,7 @@ use crate::calculator::offer::Offer;
 use crate::catalog::card::PriceCard;
 use crate::catalog::provider::Provider;
 use crate::catalog::shape::{Ask, price};
-use crate::query::{FieldError, Query, kind_for};
+use crate::query::{FieldError, Query};
 use crate::state::{AppState, today};
 
 /// What a sandbox of every variant costs for a shape and a time.
@@ -56,7 +56,7 @@ pub async fn estimate_prices(
     let on = query.as_of(today());
     Problem::of(query)?;
     let quote = |provider: &Provider| {
-        let kind = kind_for(asked, provider, on);
+        let kind = asked.unwrap_or_else(|| provider.price_kind_on(on));
         let plan = plans
             .iter()
             .find(|(slug, _)| slug == provider.slug.as_str())
@@ -125,7 +125,7 @@ pub async fn estimate_exposure(
     Problem::of(query)?;
     let mut result = Vec::new();
     for provider in providers {
-        let kind = kind_for(asked, provider, on);
+        let kind = asked.unwrap_or_else(|| provider.price_kind_on(on));
         let offer = Offer::of(provider, provider.default_variant(), kind, on);
         let plan = offer.plan_for(&plans, &ask.shape, ask.runaways);
         let exposed = expose(&offer, plan, &ask).map_err(|error| {

@@ -340,6 +340,19 @@ pub struct RateView {
     pub per: String,
 }
 
+/// A size that is sold as one.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PresetView {
+    /// Processors, decimal.
+    pub vcpu: String,
+    /// Memory, decimal.
+    pub memory_gib: String,
+    /// Disk, decimal; null where it is not known.
+    pub disk_gib: Option<String>,
+    /// Whether any multiple of it is sold, fractions included.
+    pub scales: bool,
+}
+
 /// A price row: of one component, since a day.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PriceView {
@@ -361,6 +374,10 @@ pub struct PriceView {
     pub rounded: bool,
     /// What is not charged: "up to 10 GiB".
     pub included: Option<String>,
+    /// The size that it is for, where it is sold as one.
+    pub preset: Option<PresetView>,
+    /// What a bill under it rests on besides.
+    pub assumes: Option<String>,
     /// The first day.
     pub since: String,
     /// `took_effect`, or `first_seen` where the price may be older.
@@ -394,6 +411,13 @@ impl PriceView {
             usd_per_second: second.to_string(),
             rounded: !second.is_exactly_shown(),
             included: price.included.as_ref().map(crate::catalog::price::Allowance::label),
+            preset: price.preset.map(|preset| PresetView {
+                vcpu: preset.vcpu.to_string(),
+                memory_gib: preset.memory_gib.to_string(),
+                disk_gib: preset.disk_gib.map(|disk| disk.to_string()),
+                scales: preset.scales,
+            }),
+            assumes: price.assumes.as_ref().map(|assumption| assumption.why.clone()),
             since: price.since.to_string(),
             beginning: price.beginning.word(),
             source: references(&price.evidence).into_iter().next(),

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, Limit, State};
-use super::price::{Allowance, Preset, Price};
+use super::price::{Allowance, Assumption, Preset, Price};
 use super::provider::{Provider, Variant};
 use super::word::{Basis, Component, PriceKind};
 use crate::money::{Quantity, Rate};
@@ -55,6 +55,10 @@ pub struct CardRow {
     pub included: Option<Allowance>,
     /// The component that pays for this one, where it is bundled.
     pub bundled_with: Option<Component>,
+    /// Of a bundled component: how much of it comes with a GiB of memory at most.
+    pub per_gib_max: Option<Quantity>,
+    /// What a bill under it rests on besides.
+    pub assumes: Option<Assumption>,
     /// The size that it is for, where it is a preset.
     pub preset: Option<Preset>,
     /// A step of its own, seconds.
@@ -101,6 +105,8 @@ impl CardRow {
             rate: price.rate,
             included: price.included.clone(),
             bundled_with: price.bundled_with,
+            per_gib_max: price.per_gib_max,
+            assumes: price.assumes.clone(),
             preset: price.preset,
             step_seconds: price.step_seconds,
             minimum_seconds: price.minimum_seconds,

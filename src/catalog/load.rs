@@ -20,7 +20,7 @@ use rows::attach;
 use super::Catalog;
 use super::claim::{Address, Claim, Dispute, Evidence, Raw, Rival, Seen, Source, Stated, Value};
 use super::plan::Plan;
-use super::price::{Allowance, Fee, Preset, Price};
+use super::price::{Allowance, Assumption, Fee, Preset, Price};
 use super::provider::{
     Api, Billing, Change, Compliance, Concurrency, Credit, Deploy, Detail, Egress, Identity,
     Isolation, Lifecycle, Placement, Provider, ProviderSlug, ReadClaims, Size, Sla, Start, Time,

@@ -38,6 +38,15 @@ impl Allowance {
     }
 }
 
+/// Something that a bill under a price row rests on, beyond what is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assumption {
+    /// In words.
+    pub why: String,
+    /// Whether the bill is then the most that it can be; else it may be more.
+    pub at_most: bool,
+}
+
 /// A fixed size that is sold as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preset {
@@ -45,8 +54,10 @@ pub struct Preset {
     pub vcpu: Quantity,
     /// Memory, GiB.
     pub memory_gib: Quantity,
-    /// Disk, GiB.
-    pub disk_gib: Quantity,
+    /// Disk, GiB; `None` where that is not known.
+    pub disk_gib: Option<Quantity>,
+    /// Whether any multiple of it is sold, fractions included: a unit rather than a size.
+    pub scales: bool,
 }
 
 /// One price row. It is never edited: a new one with a later `since` replaces it.
@@ -70,6 +81,10 @@ pub struct Price {
     pub included: Option<Allowance>,
     /// The component that pays for this one, where it is bundled.
     pub bundled_with: Option<Component>,
+    /// Of a bundled component: how much of it comes with a GiB of memory at most.
+    pub per_gib_max: Option<Quantity>,
+    /// What a bill under it rests on besides.
+    pub assumes: Option<Assumption>,
     /// The size that it is for, where it is a preset.
     pub preset: Option<Preset>,
     /// A step of its own, seconds, where it differs from the variant's.

@@ -410,6 +410,14 @@ impl Provider {
         self.scores.last()
     }
 
+    /// Routed where there is a routed price on a day, else list.
+    pub fn price_kind_on(&self, day: Date) -> PriceKind {
+        match self.prices_on(PriceKind::Routed, day).next() {
+            Some(_) => PriceKind::Routed,
+            None => PriceKind::List,
+        }
+    }
+
     /// The router's fee on a day.
     pub fn fee_on(&self, day: Date) -> Option<&Fee> {
         self.fees.iter().rev().find(|fee| fee.since <= day)

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::card::{CardRow, PriceCard, gib};
-use super::price::Allowance;
+use super::price::{Allowance, Preset};
 use super::provider::Variant;
 use super::word::{Basis, Component, Scope};
 use crate::money::{MoneyError, Quantity, Rate, Usd};
@@ -271,7 +271,8 @@ impl<'a> Sum<'a> {
     fn of(mut self, rows: &[CardRow]) -> Result<Estimate, Gap> {
         let sandbox = self.sandbox_row(rows)?;
         if let Some(row) = sandbox {
-            self.add(row, Quantity::ONE)?;
+            let units = row.preset.filter(|preset| preset.scales).map(|unit| self.units(&unit));
+            self.add(row, units.unwrap_or(Quantity::ONE))?;
         }
         let shape = self.ask.shape;
         for (component, quantity) in [
@@ -317,20 +318,31 @@ impl<'a> Sum<'a> {
             return Ok(None);
         }
         let shape = self.ask.shape;
+        let fits = |preset: &Preset| {
+            preset.scales
+                || preset.vcpu >= shape.vcpu
+                    && preset.memory_gib >= shape.memory_gib
+                    && preset.disk_gib.is_none_or(|disk| disk >= shape.disk_gib)
+        };
         whole
             .into_iter()
-            .filter(|row| {
-                row.preset.is_none_or(|preset| {
-                    preset.vcpu >= shape.vcpu
-                        && preset.memory_gib >= shape.memory_gib
-                        && preset.disk_gib >= shape.disk_gib
-                })
-            })
+            .filter(|row| row.preset.as_ref().is_none_or(fits))
             .min_by_key(|row| row.rate.per_second())
             .map(Some)
             .ok_or_else(|| {
-                Gap::Unpriced(format!("{} sells no size that large", self.card.provider))
+                Gap::Unpriced(format!("no size of {} that large is known", self.card.provider))
             })
+    }
+
+    /// How many units of a size that scales hold the shape: the largest of the ratios.
+    fn units(&self, unit: &Preset) -> Quantity {
+        let shape = self.ask.shape;
+        let disk = unit.disk_gib.unwrap_or(Quantity::ZERO);
+        [(shape.vcpu, unit.vcpu), (shape.memory_gib, unit.memory_gib), (shape.disk_gib, disk)]
+            .into_iter()
+            .filter_map(|(asked, of_one)| asked.in_units_of(of_one))
+            .max()
+            .unwrap_or(Quantity::ONE)
     }
 
     /// Adds one row for a quantity: bundled, included, or multiplied.
@@ -338,6 +350,20 @@ impl<'a> Sum<'a> {
         let seconds = self.billed_seconds(row);
         if row.disputed {
             self.rest_on(format!("sources disagree about the price of {}", row.component.label()));
+        }
+        if row.preset.is_some_and(|preset| preset.disk_gib.is_none())
+            && !self.ask.shape.disk_gib.is_zero()
+        {
+            self.assume("the disk of this size is not known");
+        }
+        if let (Some(most), memory) = (row.per_gib_max, self.ask.shape.memory_gib)
+            && quantity > memory.times(most)?
+        {
+            return Err(Gap::Unpriced(format!(
+                "{} gives at most {most} {} for each GiB of memory",
+                self.card.provider,
+                row.component.label()
+            )));
         }
         if let Some(with) = row.bundled_with {
             self.push(
@@ -357,6 +383,18 @@ impl<'a> Sum<'a> {
             }
         };
         let full = row.rate.amount(charged, seconds)?;
+        if let Some(assumption) = &row.assumes {
+            self.rest_on(assumption.why.clone());
+            if assumption.at_most {
+                self.high = self.high.map(|high| high.plus(full)).transpose()?;
+            } else {
+                self.low = self.low.plus(full)?;
+                self.high = None;
+            }
+            self.usd = self.usd.plus(full)?;
+            self.push(row.component, charged, Some(row.rate), seconds, full, label);
+            return Ok(());
+        }
         let usd = match row.basis {
             Basis::ActiveCpu => {
                 self.because.push(format!(

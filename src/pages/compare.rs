@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
-use super::problem::{NotFound, redirect, set_status, ways_on};
+use super::problem::{NotFound, moved, redirect, set_status, ways_on};
 use crate::catalog::{Catalog, Provider};
 use crate::comparison::{COMPARED_MAX, Comparison, Finding, Group, JOINT, Pick, Row};
 use crate::parts::entry::{Detail, cell};
@@ -18,6 +18,14 @@ use crate::state::today;
 #[component]
 pub fn CompareAll() -> impl IntoView {
     let state = super::state();
+    let picked = Query::of_page(query().as_deref()).repeated("p");
+    if !picked.is_empty() {
+        // The boxes of the catalog's form: their comparison has an address of its own.
+        return match named_in(&state.catalog, &picked.join(JOINT)) {
+            Ok(providers) => moved(&Comparison::address(&providers)),
+            Err(wrong) => helpful(&wrong),
+        };
+    }
     let providers: Vec<&Provider> = state.catalog.routed().take(COMPARED_MAX).collect();
     compared(providers, "/compare")
 }
@@ -193,6 +201,7 @@ fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
             <h2 id="picks-title">"Pick this if you need …"</h2>
             <dl>{picks}</dl>
         </section>
+        <p>"Other providers: " <a href="/">"choose two to five in the catalog"</a>"."</p>
         {filters(address, differences, undisputed)}
         <p class="muted">"A cell is marked best only where every figure of its row is exact and stands on the same basis. "
         <a href="/methodology">"How all of this is made"</a>"."</p>

@@ -1,67 +1,59 @@
-//! `/`: the catalog as a table, for a shape that the visitor chooses.
+//! `/`: the catalog as a table, for a shape, a filter and an order that the visitor chooses; all of it in the address.
 
 use leptos::prelude::*;
 
-use crate::catalog::Provider;
-use crate::catalog::card::PriceCard;
-use crate::catalog::claim::Tier;
-use crate::catalog::shape::{Ask, Shape, price};
-use crate::catalog::word::PriceKind;
+use crate::catalog::claim::{AnyClaim, Tier, Verdict};
+use crate::catalog::listing::{Column, Direction, Filter, Question, Row, list};
+use crate::catalog::word::{PriceKind, Status};
+use crate::catalog::{Provider, Shape};
 use crate::comparison::{COMPARED_MAX, Comparison, Entry, Standing};
-use crate::money::Quantity;
 use crate::parts::entry::{Detail, entry};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
 use crate::parts::notice::notice;
-use crate::query::{Query, kind_for};
+use crate::query::Query;
 use crate::state::today;
 
-/// Seconds that the table prices.
-const HOUR: u64 = 3_600;
+/// Yes-or-no filters: name in the query, label.
+const SWITCHES: [(&str, &str); 4] = [
+    ("egress_off", "Egress can be off"),
+    ("self_host", "Self-hosting"),
+    ("open_source", "Open source"),
+    ("gpu", "GPU"),
+];
+
+/// Columns: what they are ordered by, where they can be, their label, whether they hold figures.
+const COLUMNS: [(Option<Column>, &str, bool); 7] = [
+    (Some(Column::Name), "Provider", false),
+    (Some(Column::Price), "An hour, USD", true),
+    (Some(Column::Isolation), "Isolation", false),
+    (None, "Egress can be off", false),
+    (Some(Column::Score), "Score", true),
+    (None, "Measured start, ms", true),
+    (None, "Open source", false),
+];
 
 /// The catalog.
 #[component]
 pub fn Home() -> impl IntoView {
     let state = super::state();
     let mut query = Query::of_page(query().as_deref());
-    let shape = query.shape();
-    let asked = query.price_kind();
+    let question = question(&mut query);
     let errors = query.errors();
-    let today = today();
-    let rows: Vec<_> = state
-        .catalog
-        .providers()
-        .iter()
-        .map(|provider| {
-            let kind = kind_for(asked, provider, today);
-            let card = PriceCard::of(provider, provider.default_variant(), kind, today);
-            let bill = price(&card, &Ask::plain(shape, Quantity::from(HOUR)));
-            let price = Entry::bill(&bill).labelled(kind.label());
-            view! {
-                <tr role="row">
-                    <th role="rowheader" scope="row">
-                        {named(provider)} <p class="remark">{provider.status.label()}</p>
-                    </th>
-                    <td role="cell" class="number" data-label="Price of an hour">{entry(&price, Detail::Short)}</td>
-                    <td role="cell" data-label="Isolation">{isolation(provider)}</td>
-                    <td role="cell" data-label="Egress can be off">
-                        {entry(&Entry::of(&provider.egress.can_disable_at_create), Detail::Short)}
-                    </td>
-                    <td role="cell" class="number" data-label="Score">{score(provider)}</td>
-                    <td role="cell" data-label="Measured start">{start(provider)}</td>
-                    <td role="cell" data-label="Open source">
-                        {entry(&Entry::of(&provider.deploy.open_source), Detail::Short)}
-                    </td>
-                </tr>
-            }
-        })
-        .collect();
+    let listing = list(&state.catalog, &question);
+    let rows: Vec<_> = listing.rows.iter().map(row).collect();
+    let headers: Vec<_> = COLUMNS.iter().map(|column| header(column, &question)).collect();
     let routed: Vec<&Provider> = state.catalog.routed().take(COMPARED_MAX).collect();
     let pair = (routed.len() > 1).then(|| {
         let names: Vec<&str> = routed.iter().map(|one| one.name.as_str()).collect();
         let href = Comparison::address(&routed);
         view! { <a class="button" href=href>{names.join(" vs ")}</a> }
     });
+    let shown = listing.rows.len();
+    let hidden = match listing.hidden {
+        0 => format!("{shown} providers."),
+        hidden => format!("{shown} providers; {hidden} more do not say yes to all that is asked for."),
+    };
     view! {
         {head(
             "Code sandboxes for AI agents, compared",
@@ -72,50 +64,162 @@ pub fn Home() -> impl IntoView {
         sources disagree, all of them are shown; what nobody knows is called unknown."</p>
         <p class="actions">{pair} <a class="button quiet" href="/calculator">"What a runaway costs"</a></p>
         {notice(&errors)}
-        {form(&shape, asked)}
-        <section class="table-region">
+        {form(&question)}
+        <form class="picker" method="get" action="/compare">
             <table role="table" class="catalog-table cards">
-                <caption>"One hour of " {shape.label()} ", in US dollars, use only. Default class of each provider."</caption>
+                <caption>{hidden} " One hour of " {question.shape.label()} ", use only, default class of each. Ranges and \
+                prices that are not known are not ranked."</caption>
                 <thead role="rowgroup"><tr role="row">
-                    <th role="columnheader" scope="col">"Provider"</th>
-                    <th role="columnheader" scope="col" class="number">"Price of an hour, USD"</th>
-                    <th role="columnheader" scope="col">"Isolation"</th>
-                    <th role="columnheader" scope="col">"Egress can be off"</th>
-                    <th role="columnheader" scope="col" class="number">"Score"</th>
-                    <th role="columnheader" scope="col">"Measured start, ms"</th>
-                    <th role="columnheader" scope="col">"Open source"</th>
+                    <th role="columnheader" scope="col"><span class="visually-hidden">"Compare"</span></th>
+                    {headers}
                 </tr></thead>
                 <tbody role="rowgroup">{rows}</tbody>
             </table>
-        </section>
-        <p class="muted">"Routed prices are list prices and the router's fee. The score is an editorial figure without a \
-        published error: two points decide nothing. " <a href="/methodology">"How all of this is made"</a>"."</p>
+            <p><button type="submit">"Compare the chosen"</button> " " <span class="muted">"two to five"</span></p>
+        </form>
+        <p class="muted">"Sources and dates stand on each provider's page. Routed prices are list prices and the router's \
+        fee. The score is an editorial figure without a published error: two points decide nothing. "
+        <a href="/methodology">"How all of this is made"</a>"."</p>
     }
 }
 
-fn form(shape: &Shape, asked: Option<PriceKind>) -> AnyView {
-    let kinds: Vec<_> = [None, Some(PriceKind::List), Some(PriceKind::Routed)]
-        .into_iter()
-        .map(|kind| {
-            let label = kind.map_or("routed where there is one", PriceKind::label);
-            let word = kind.map_or("", PriceKind::word);
-            view! { <option value=word selected=asked == kind>{label}</option> }
+fn question(query: &mut Query) -> Question {
+    Question {
+        filter: Filter {
+            isolation: query.word("isolation", Tier::parse),
+            egress_off: query.switch("egress_off"),
+            self_host: query.switch("self_host"),
+            open_source: query.switch("open_source"),
+            gpu: query.switch("gpu"),
+            status: query.word("status", Status::parse),
+        },
+        column: query.word("sort", Column::parse).unwrap_or(Column::Position),
+        direction: query.word("order", Direction::parse).unwrap_or(Direction::Ascending),
+        shape: query.shape(),
+        kind: query.price_kind(),
+        on: today(),
+    }
+}
+
+/// The address of the same question in another order.
+fn ordered(question: &Question, column: Column, direction: Direction) -> String {
+    let Shape { vcpu, memory_gib, disk_gib } = question.shape;
+    let filter = &question.filter;
+    let mut address = format!("/?vcpu={vcpu}&memory_gib={memory_gib}&disk_gib={disk_gib}");
+    let words = [
+        ("price", question.kind.map(PriceKind::word)),
+        ("isolation", filter.isolation.map(Tier::word)),
+        ("status", filter.status.map(Status::word)),
+        ("egress_off", filter.egress_off.then_some("1")),
+        ("self_host", filter.self_host.then_some("1")),
+        ("open_source", filter.open_source.then_some("1")),
+        ("gpu", filter.gpu.then_some("1")),
+        ("sort", Some(column.word())),
+        ("order", Some(direction.word())),
+    ];
+    for (name, word) in words {
+        if let Some(word) = word {
+            address.push('&');
+            address.push_str(name);
+            address.push('=');
+            address.push_str(word);
+        }
+    }
+    address
+}
+
+fn header((column, label, figures): &(Option<Column>, &str, bool), question: &Question) -> AnyView {
+    let class = if *figures { "number" } else { "" };
+    let label = (*label).to_owned();
+    let Some(column) = *column else {
+        return view! { <th role="columnheader" scope="col" class=class>{label}</th> }.into_any();
+    };
+    let is_sorted = question.column == column;
+    let (sort, mark, next) = match (is_sorted, question.direction) {
+        (true, Direction::Ascending) => ("ascending", " ↑", Direction::Descending),
+        (true, Direction::Descending) => ("descending", " ↓", Direction::Ascending),
+        (false, _) => ("none", "", Direction::Ascending),
+    };
+    let href = ordered(question, column, next);
+    view! {
+        <th role="columnheader" scope="col" class=class aria-sort=sort><a href=href>{label}</a><span aria-hidden="true">{mark}</span></th>
+    }
+    .into_any()
+}
+
+fn row(row: &Row<'_>) -> AnyView {
+    let provider = row.provider;
+    let id = format!("compare-{}", provider.slug);
+    let price = Entry::bill(&row.bill);
+    // The reasons stand on the provider's page; here a flag says that there are some.
+    let price = Entry { remark: None, ..price };
+    let kind = (provider.status == Status::Routed).then(|| format!("{} price", row.kind.label()));
+    view! {
+        <tr role="row">
+            <td role="cell" class="pick"><input type="checkbox" id=id.clone() name="p" value=provider.slug.to_string()/>
+            <label class="visually-hidden" for=id>"Compare " {provider.name.clone()}</label></td>
+            <th role="rowheader" scope="row">{named(provider)}</th>
+            <td role="cell" class="number" data-label="An hour, USD">{entry(&price, Detail::Value)} <span class="muted small">{kind}</span></td>
+            <td role="cell" data-label="Isolation">{isolation(provider)}</td>
+            <td role="cell" data-label="Egress can be off">{verdict(&provider.egress.can_disable_at_create)}</td>
+            <td role="cell" class="number" data-label="Score">{score(provider)}</td>
+            <td role="cell" class="number" data-label="Measured start">{start(provider)}</td>
+            <td role="cell" data-label="Open source">{verdict(&provider.deploy.open_source)}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn form(question: &Question) -> AnyView {
+    let filter = &question.filter;
+    let Shape { vcpu, memory_gib, disk_gib } = question.shape;
+    let on = [filter.egress_off, filter.self_host, filter.open_source, filter.gpu];
+    let switches: Vec<_> = SWITCHES
+        .iter()
+        .zip(on)
+        .map(|((name, label), on)| {
+            view! {
+                <span class="choice"><input type="checkbox" id=*name name=*name value="1" checked=on/>
+                <label for=*name>{*label}</label></span>
+            }
         })
         .collect();
+    let kinds = [
+        (None, "routed where there is one"),
+        (Some(PriceKind::List), PriceKind::List.label()),
+        (Some(PriceKind::Routed), PriceKind::Routed.label()),
+    ]
+    .map(|(kind, label)| option(kind.map(PriceKind::word), label, question.kind == kind));
+    let tiers = [None, Some(Tier::VirtualMachine), Some(Tier::Container), Some(Tier::Process), Some(Tier::Wasm)]
+        .map(|tier| {
+            option(tier.map(Tier::word), tier.map_or("any", Tier::label), filter.isolation == tier)
+        });
+    let statuses = [None, Some(Status::Routed), Some(Status::Listed)].map(|status| {
+        option(status.map(Status::word), status.map_or("any", Status::label), filter.status == status)
+    });
     view! {
         <form class="form" method="get" action="/">
             <p class="field"><label for="vcpu">"vCPU"</label>
-            <input id="vcpu" name="vcpu" inputmode="decimal" value=shape.vcpu.to_string()/></p>
+            <input id="vcpu" name="vcpu" inputmode="decimal" value=vcpu.to_string()/></p>
             <p class="field"><label for="memory_gib">"Memory, GiB"</label>
-            <input id="memory_gib" name="memory_gib" inputmode="decimal" value=shape.memory_gib.to_string()/></p>
+            <input id="memory_gib" name="memory_gib" inputmode="decimal" value=memory_gib.to_string()/></p>
             <p class="field"><label for="disk_gib">"Disk, GiB"</label>
-            <input id="disk_gib" name="disk_gib" inputmode="decimal" value=shape.disk_gib.to_string()/></p>
-            <p class="field"><label for="price">"Price"</label>
-            <select id="price" name="price">{kinds}</select></p>
-            <p class="field"><button type="submit">"Show prices"</button></p>
+            <input id="disk_gib" name="disk_gib" inputmode="decimal" value=disk_gib.to_string()/></p>
+            <p class="field"><label for="price">"Price"</label><select id="price" name="price">{kinds.to_vec()}</select></p>
+            <p class="field"><label for="isolation">"Isolation of any variant"</label>
+            <select id="isolation" name="isolation">{tiers.to_vec()}</select></p>
+            <p class="field"><label for="status">"Router"</label><select id="status" name="status">{statuses.to_vec()}</select></p>
+            <fieldset class="field"><legend>"Only those that say yes to"</legend>{switches}</fieldset>
+            <input type="hidden" name="sort" value=question.column.word()/>
+            <input type="hidden" name="order" value=question.direction.word()/>
+            <p class="field"><button type="submit">"Show"</button></p>
         </form>
     }
     .into_any()
+}
+
+fn option(word: Option<&'static str>, label: &'static str, selected: bool) -> impl IntoView + Clone {
+    view! { <option value=word.unwrap_or("") selected=selected>{label}</option> }
 }
 
 /// The wall of a plain create call, and what else can be had by asking.
@@ -131,36 +235,41 @@ fn isolation(provider: &Provider) -> AnyView {
     }
     let words: Vec<&str> = others.iter().map(|tier| tier.label()).collect();
     let asked = (!words.is_empty())
-        .then(|| view! { <p class="remark">"on request: " {words.join(", ")}</p> });
-    view! { {entry(&Entry::of(&default.isolation.tier), Detail::Short)} {asked} }.into_any()
+        .then(|| view! { <span class="muted small">"on request: " {words.join(", ")}</span> });
+    view! { {entry(&Entry::of(&default.isolation.tier), Detail::Value)} {asked} }.into_any()
+}
+
+/// Yes, partly or no; the conditions stand on the provider's page.
+fn verdict(claim: &crate::catalog::claim::Claim<crate::catalog::claim::Answer>) -> AnyView {
+    let label = claim.value().map(|answer| match answer.verdict {
+        Verdict::Yes => "yes",
+        Verdict::Partly => "partly",
+        Verdict::No => "no",
+    });
+    let shown = Entry { text: label.map(str::to_owned), ..Entry::of(claim as &dyn AnyClaim) };
+    entry(&shown, Detail::Value)
 }
 
 fn score(provider: &Provider) -> AnyView {
     let shown = provider.score().map_or_else(
         || Entry::without(Standing::NotScored),
-        |score| {
-            Entry::computed(format!("{} of {}", score.value, score.scale))
-                .remarked(score.kind.label())
-        },
+        |score| Entry::computed(format!("{} of {}", score.value, score.scale)),
     );
-    entry(&shown, Detail::Short)
+    entry(&shown, Detail::Value)
 }
 
-/// The first measured median, one creation after another.
+/// The first measured median, with the class that was measured.
 fn start(provider: &Provider) -> AnyView {
     let measured =
-        provider.measurements.iter().find_map(|one| one.median().map(|median| (one, median)));
-    let shown = measured.map_or_else(
-        || Entry::without(Standing::NotMeasured),
-        |(one, (median, kind))| {
-            let until = one.window_end.clone().unwrap_or_default();
-            let tier = provider.variant(&one.variant).and_then(|one| one.isolation.tier.value());
-            let class = tier.map_or_else(String::new, |tier| format!("{}; ", tier.label()));
-            let entry = Entry::computed(median.to_owned());
-            entry
-                .from_source(&one.evidence)
-                .remarked(format!("{class}{kind}, {}, to {until}", one.mode))
-        },
-    );
-    entry(&shown, Detail::Short)
+        provider.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)));
+    let Some((one, median)) = measured else {
+        return entry(&Entry::without(Standing::NotMeasured), Detail::Value);
+    };
+    let tier = provider.variant(&one.variant).and_then(|one| one.isolation.tier.value());
+    let until = one.window_end.clone().unwrap_or_default();
+    let class = tier.map_or_else(String::new, |tier| format!("{}, ", tier.label()));
+    view! {
+        {entry(&Entry::computed(median.to_owned()), Detail::Value)} <span class="muted small">{class} {until}</span>
+    }
+    .into_any()
 }

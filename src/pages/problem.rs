@@ -21,8 +21,13 @@ pub fn set_status(status: StatusCode) {
 /// To the one address of a page, for ever: slugs and positions never change.
 pub fn redirect(address: &str) -> AnyView {
     let query = query().map_or_else(String::new, |query| format!("?{query}"));
+    moved(&format!("{address}{query}"))
+}
+
+/// The same without the query, which the address has taken in.
+pub fn moved(address: &str) -> AnyView {
     if let (Some(options), Ok(location)) =
-        (use_context::<ResponseOptions>(), HeaderValue::from_str(&format!("{address}{query}")))
+        (use_context::<ResponseOptions>(), HeaderValue::from_str(address))
     {
         options.set_status(StatusCode::PERMANENT_REDIRECT);
         options.insert_header(header::LOCATION, location);

@@ -165,6 +165,11 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
         .map(|variant| variant.name.as_str())
         .collect();
     let of = (!variants.is_empty()).then(|| format!(" ({})", variants.join(", ")));
+    let preset = price.preset.map(|preset| {
+        let size = format!("{} vCPU, {} GiB", preset.vcpu, preset.memory_gib);
+        let disk = preset.disk_gib.map_or_else(String::new, |disk| format!(", {disk} GiB disk"));
+        format!(": {size}{disk}")
+    });
     let unit = match price.basis {
         Basis::Bundled => String::new(),
         _ => format!("{} per {}", price.rate.usd.shown(), price.rate.per.label()),
@@ -178,7 +183,7 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
     };
     view! {
         <tr>
-            <th scope="row">{price.component.label()} {of}</th>
+            <th scope="row">{price.component.label()} {preset} {of}</th>
             <td>{price.basis.label()}</td>
             <td class="number">{second(price)}</td>
             <td class="number">{routed.map_or_else(|| "not routed".to_owned(), second)}</td>

@@ -1,7 +1,7 @@
 //! The lists of a provider file: variants, prices, plans, scores, measurements, details, history, conflicts.
 
 use super::{
-    Allowance, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader, Component, DeValue,
+    Allowance, Assumption, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader, Component, DeValue,
     Detail, Dispute, Fee, FileReader, Isolation, Measured, Measurement, Plan, Preset, Price,
     PriceKind, Provider, Quantity, Rate, RateUnit, Rival, Scope, Score, ScoreKind, Size, Spanned,
     Stated, Statistic, Status, Table, Time, Usd, Variant, day,
@@ -203,17 +203,9 @@ impl<'a> FileReader<'a> {
             self.check_rate(table, component, rate, bundled_with.is_some());
         }
         let included = self.allowance(table);
-        let preset = self.table(table, "preset").and_then(|mut inner| {
-            let vcpu = self.quantity(&mut inner, "vcpu");
-            let memory_gib = self.quantity(&mut inner, "memory_gib");
-            let disk_gib = self.quantity(&mut inner, "disk_gib");
-            self.close(&inner, "vcpu, memory_gib, disk_gib");
-            Some(Preset {
-                vcpu: vcpu?,
-                memory_gib: memory_gib?,
-                disk_gib: disk_gib.unwrap_or(Quantity::ZERO),
-            })
-        });
+        let preset = self.preset(table);
+        let per_gib_max = self.quantity(table, "per_gib_max");
+        let assumes = self.assumption(table);
         let step_seconds = self.seconds(table, "step_seconds");
         let minimum_seconds = self.seconds(table, "minimum_seconds");
         let today = self.today;
@@ -223,8 +215,8 @@ impl<'a> FileReader<'a> {
         let evidence = self.required_evidence(table);
         self.close(
             table,
-            "id, kind, component, basis, variants, usd, per, also, included, bundled_with, preset, step_seconds, \
-             minimum_seconds, since, beginning, corrects, source, as_of, by, confidence, note",
+            "id, kind, component, basis, variants, usd, per, also, included, bundled_with, per_gib_max, preset, assumes, \
+             step_seconds, minimum_seconds, since, beginning, corrects, source, as_of, by, confidence, note",
         );
         Some(Price {
             id: id?,
@@ -236,6 +228,8 @@ impl<'a> FileReader<'a> {
             also,
             included,
             bundled_with,
+            per_gib_max,
+            assumes,
             preset,
             step_seconds,
             minimum_seconds,
@@ -244,6 +238,37 @@ impl<'a> FileReader<'a> {
             corrects,
             evidence: evidence?,
         })
+    }
+
+    fn preset(&mut self, table: &mut Table<'a>) -> Option<Preset> {
+        let mut inner = self.table(table, "preset")?;
+        let vcpu = self.quantity(&mut inner, "vcpu");
+        let memory_gib = self.quantity(&mut inner, "memory_gib");
+        let disk_gib = self.quantity(&mut inner, "disk_gib");
+        let scales = self.switch(&mut inner, "scales").unwrap_or(false);
+        self.close(&inner, "vcpu, memory_gib, disk_gib, scales");
+        Some(Preset { vcpu: vcpu?, memory_gib: memory_gib?, disk_gib, scales })
+    }
+
+    fn assumption(&mut self, table: &mut Table<'a>) -> Option<Assumption> {
+        let mut inner = self.table(table, "assumes")?;
+        let why = self.required_text(&mut inner, "why").map(str::to_owned);
+        let at_most = self.switch(&mut inner, "at_most");
+        if at_most.is_none() {
+            self.problem(inner.offset, inner.key("at_most"), "is missing");
+        }
+        self.close(&inner, "why, at_most");
+        Some(Assumption { why: why?, at_most: at_most? })
+    }
+
+    /// True or false; what is neither is a problem.
+    fn switch(&mut self, table: &mut Table<'a>, key: &str) -> Option<bool> {
+        let value = table.take(key)?;
+        let switch = value.get_ref().as_bool();
+        if switch.is_none() {
+            self.problem(value.span().start, table.key(key), "is neither true nor false");
+        }
+        switch
     }
 
     /// Whether unit and size of a rate can be right.
@@ -287,14 +312,9 @@ impl<'a> FileReader<'a> {
         let mut inner = self.table(table, "included")?;
         let quantity = self.quantity(&mut inner, "quantity");
         let scope = self.required(&mut inner, "scope", Scope::parse);
-        let beyond = inner.take("priced_beyond");
-        let priced_beyond = beyond.and_then(|value| value.get_ref().as_bool());
+        let priced_beyond = self.switch(&mut inner, "priced_beyond");
         if priced_beyond.is_none() {
-            self.problem(
-                inner.offset,
-                inner.key("priced_beyond"),
-                "is missing or neither true nor false",
-            );
+            self.problem(inner.offset, inner.key("priced_beyond"), "is missing");
         }
         let mut by_plan = Vec::new();
         if let Some(mut plans) = self.table(&mut inner, "by_plan") {
