@@ -52,7 +52,9 @@ pub fn Home() -> impl IntoView {
     let shown = listing.rows.len();
     let hidden = match listing.hidden {
         0 => format!("{shown} providers."),
-        hidden => format!("{shown} providers; {hidden} more do not say yes to all that is asked for."),
+        hidden => {
+            format!("{shown} providers; {hidden} more do not say yes to all that is asked for.")
+        }
     };
     view! {
         {head(
@@ -190,12 +192,22 @@ fn form(question: &Question) -> AnyView {
         (Some(PriceKind::Routed), PriceKind::Routed.label()),
     ]
     .map(|(kind, label)| option(kind.map(PriceKind::word), label, question.kind == kind));
-    let tiers = [None, Some(Tier::VirtualMachine), Some(Tier::Container), Some(Tier::Process), Some(Tier::Wasm)]
-        .map(|tier| {
-            option(tier.map(Tier::word), tier.map_or("any", Tier::label), filter.isolation == tier)
-        });
+    let tiers = [
+        None,
+        Some(Tier::VirtualMachine),
+        Some(Tier::Container),
+        Some(Tier::Process),
+        Some(Tier::Wasm),
+    ]
+    .map(|tier| {
+        option(tier.map(Tier::word), tier.map_or("any", Tier::label), filter.isolation == tier)
+    });
     let statuses = [None, Some(Status::Routed), Some(Status::Listed)].map(|status| {
-        option(status.map(Status::word), status.map_or("any", Status::label), filter.status == status)
+        option(
+            status.map(Status::word),
+            status.map_or("any", Status::label),
+            filter.status == status,
+        )
     });
     view! {
         <form class="form" method="get" action="/">
@@ -218,7 +230,11 @@ fn form(question: &Question) -> AnyView {
     .into_any()
 }
 
-fn option(word: Option<&'static str>, label: &'static str, selected: bool) -> impl IntoView + Clone {
+fn option(
+    word: Option<&'static str>,
+    label: &'static str,
+    selected: bool,
+) -> impl IntoView + Clone {
     view! { <option value=word.unwrap_or("") selected=selected>{label}</option> }
 }
 

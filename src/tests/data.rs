@@ -240,3 +240,55 @@ fn the_fee_can_change_with_the_routed_price_and_the_old_one_stays_right() {
         .replace("vcpu_second", "gib_second");
     assert_eq!(problems_with(&format!("{fee}{vcpu}{memory}")), Vec::<String>::new());
 }
+
+/// The list bill of an hour of a shape on a provider's default variant.
+fn hour(slug: &str, vcpu: &str, memory_gib: &str, disk_gib: &str) -> crate::catalog::shape::Estimate {
+    let catalog = catalog();
+    let provider = catalog.find(slug).unwrap();
+    price(&card(provider, PriceKind::List), &ask(shape(vcpu, memory_gib, disk_gib), "3600"))
+}
+
+#[test]
+fn every_way_of_billing_comes_out_as_it_is() {
+    let check = |slug: &str, exactness: Exactness, shown: &str| {
+        let estimate = hour(slug, "1", "2", "0");
+        assert_eq!(estimate.exactness, exactness, "{slug}: {:?}", estimate.because);
+        assert_eq!(estimate.shown(), shown, "{slug}: {:?}", estimate.because);
+    };
+    // A session of whatever size.
+    check("azure-dynamic-sessions", Exactness::Depends, "$0.03 or more");
+    // Memory alone, CPU included.
+    check("blaxel", Exactness::Exact, "$0.0828");
+    // Physical cores, and nobody says whether request or use.
+    check("beam", Exactness::Depends, "$0.00 to $0.11358");
+    // Sizes.
+    check("koyeb", Exactness::Exact, "$0.0288");
+    // Units: the largest of vCPU, memory / 4 and disk / 16.
+    check("morph-cloud", Exactness::Depends, "$0.05 or more");
+    check("modal", Exactness::Depends, "$0.11898 or more");
+    check("northflank", Exactness::Exact, "$0.03333");
+    check("piston", Exactness::Unpriced, "no price");
+}
+
+#[test]
+fn a_unit_is_paid_by_its_largest_part() {
+    assert_eq!(hour("morph-cloud", "2", "16", "16").usd.unwrap().to_string(), "0.2");
+    assert_eq!(hour("morph-cloud", "1", "2", "64").usd.unwrap().to_string(), "0.2");
+}
+
+#[test]
+fn more_processors_than_the_memory_brings_are_not_sold() {
+    let estimate = hour("blaxel", "4", "2", "0");
+    assert_eq!(estimate.exactness, Exactness::Unpriced);
+    assert!(estimate.because[0].contains("0.5 vCPU for each GiB"), "{:?}", estimate.because);
+}
+
+#[test]
+fn nobody_but_the_routed_has_a_routed_price_or_a_score() {
+    for provider in catalog().providers() {
+        let routed = provider.status == crate::catalog::word::Status::Routed;
+        let has_price = provider.prices.iter().any(|price| price.kind == PriceKind::Routed);
+        assert_eq!(has_price, routed, "{}", provider.slug);
+        assert_eq!(provider.score().is_some(), routed, "{}", provider.slug);
+    }
+}

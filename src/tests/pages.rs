@@ -349,3 +349,55 @@ async fn the_same_question_has_the_same_answer_and_never_another_ones() {
     let bad_again = app.send(ask("/api/v1/prices?vcpu=many", "thud.example", "identity")).await;
     assert_ne!(bad.json()["instance"], bad_again.json()["instance"], "errors are not kept");
 }
+
+#[tokio::test]
+async fn the_catalog_is_filtered_and_ordered_by_its_address() {
+    let app = TestApp::new().await;
+    let slugs = async |query: &str| -> Vec<String> {
+        let answer = app.get(&format!("/?{query}")).await;
+        assert!(answer.body.len() < CATALOG_PAGE_BYTES_MAX, "{query}: {} bytes", answer.body.len());
+        let boxes = answer.text().split("name=\"p\" value=\"").skip(1);
+        boxes.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    };
+    let all = slugs("").await;
+    assert_eq!(all[..2], ["e2b", "daytona"]);
+    let routed = slugs("status=routed").await;
+    assert_eq!(routed, ["e2b", "daytona"]);
+    let cheap = slugs("sort=price&price=list").await;
+    let dear = slugs("sort=price&order=desc&price=list").await;
+    assert_eq!(cheap.len(), all.len());
+    assert_ne!(cheap.first(), dear.first());
+    // What has no rank comes last in both directions, in the same order.
+    assert_eq!(cheap.last(), dear.last());
+    let open = slugs("open_source=1").await;
+    assert!(open.contains(&"e2b".to_owned()) && !open.contains(&"daytona".to_owned()));
+    assert!(slugs("isolation=virtual_machine").await.contains(&"daytona".to_owned()), "any variant");
+    assert!(slugs("sort=beauty").await.len() == all.len(), "an unknown order is said, not obeyed");
+    assert!(app.get("/?sort=beauty").await.text().contains("class=\"notice\""));
+}
+
+#[tokio::test]
+async fn the_chosen_are_compared_at_their_own_address() {
+    let app = TestApp::new().await;
+    let answer = app.get("/compare?p=daytona&p=e2b").await;
+    assert_eq!(answer.status, StatusCode::PERMANENT_REDIRECT);
+    assert_eq!(answer.header(header::LOCATION), "/compare/e2b-vs-daytona");
+    assert_eq!(app.get("/compare?p=e2b").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(app.get("/compare?p=e2b&p=nobody").await.status, StatusCode::NOT_FOUND);
+    let six = "p=a&p=b&p=c&p=d&p=e&p=f";
+    assert_eq!(app.get(&format!("/compare?{six}")).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn every_provider_has_a_page_and_compares_with_the_first() {
+    let app = TestApp::new().await;
+    let providers = app.get("/api/v1/providers").await.json();
+    for provider in providers["result"].as_array().unwrap() {
+        let slug = provider["slug"].as_str().unwrap();
+        assert_eq!(app.get(&format!("/sandboxes/{slug}")).await.status, StatusCode::OK, "{slug}");
+        if slug != "e2b" {
+            let path = format!("/compare/e2b-vs-{slug}");
+            assert_eq!(app.get(&path).await.status, StatusCode::OK, "{slug}");
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! The lists of a provider file: variants, prices, plans, scores, measurements, details, history, conflicts.
 
 use super::{
-    Allowance, Assumption, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader, Component, DeValue,
-    Detail, Dispute, Fee, FileReader, Isolation, Measured, Measurement, Plan, Preset, Price,
-    PriceKind, Provider, Quantity, Rate, RateUnit, Rival, Scope, Score, ScoreKind, Size, Spanned,
-    Stated, Statistic, Status, Table, Time, Usd, Variant, day,
+    Allowance, Assumption, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader,
+    Component, DeValue, Detail, Dispute, Fee, FileReader, Isolation, Measured, Measurement, Plan,
+    Preset, Price, PriceKind, Provider, Quantity, Rate, RateUnit, Rival, Scope, Score, ScoreKind,
+    Size, Spanned, Stated, Statistic, Status, Table, Time, Usd, Variant, day,
 };
 use super::{
     Api, Compliance, Concurrency, Credit, Deploy, Egress, Identity, Lifecycle, Placement, Sla,
