@@ -10,6 +10,9 @@ use super::provider::Variant;
 use super::word::{Basis, Component, Scope};
 use crate::money::{MoneyError, Quantity, Rate, Usd};
 
+/// The longest step or minimum of any vendor, seconds: an hour, which every shorter one divides.
+const STEP_SECONDS_LONGEST: u64 = 3_600;
+
 /// The size of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
@@ -487,10 +490,13 @@ impl<'a> Sum<'a> {
     fn billed_seconds(&mut self, row: &CardRow) -> Quantity {
         let step = row.step_seconds.or(self.card.step_seconds);
         let minimum = row.minimum_seconds.or(self.card.minimum_seconds);
-        if step.is_none() {
+        // A step or minimum that nobody states cannot matter to whole multiples of the longest that anybody has.
+        let longest = Quantity::from(STEP_SECONDS_LONGEST);
+        let whole = self.ask.seconds.rounded_up_to(longest) == self.ask.seconds;
+        if step.is_none() && !whole {
             self.assume("the billing step is not known; by the second is assumed");
         }
-        if minimum.is_none() {
+        if minimum.is_none() && self.ask.seconds < longest {
             self.assume("the minimum charge is not known; none is assumed");
         }
         self.ask

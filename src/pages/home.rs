@@ -2,12 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::catalog::claim::{AnyClaim, Tier, Verdict};
+use crate::catalog::claim::{Answer, Claim, Tier};
 use crate::catalog::listing::{Column, Direction, Filter, Question, Row, list};
 use crate::catalog::word::{PriceKind, Status};
 use crate::catalog::{Provider, Shape};
 use crate::comparison::{COMPARED_MAX, Comparison, Entry, Standing};
-use crate::parts::entry::{Detail, entry};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
 use crate::parts::notice::notice;
@@ -149,27 +148,45 @@ fn header((column, label, figures): &(Option<Column>, &str, bool), question: &Qu
     .into_any()
 }
 
+/// One provider in few words: sources, conditions and reasons stand on its page.
 fn row(row: &Row<'_>) -> AnyView {
     let provider = row.provider;
-    let id = format!("compare-{}", provider.slug);
-    let price = Entry::bill(&row.bill);
-    // The reasons stand on the provider's page; here a flag says that there are some.
-    let price = Entry { remark: None, ..price };
-    let kind = (provider.status == Status::Routed).then(|| format!("{} price", row.kind.label()));
+    let compare = format!("Compare {}", provider.name);
+    let kind = (provider.status == Status::Routed).then(|| row.kind.label());
     view! {
         <tr role="row">
-            <td role="cell" class="pick"><input type="checkbox" id=id.clone() name="p" value=provider.slug.to_string()/>
-            <label class="visually-hidden" for=id>"Compare " {provider.name.clone()}</label></td>
+            <td role="cell"><input type="checkbox" name="p" value=provider.slug.to_string() aria-label=compare/></td>
             <th role="rowheader" scope="row">{named(provider)}</th>
-            <td role="cell" class="number" data-label="An hour, USD">{entry(&price, Detail::Value)} <span class="muted small">{kind}</span></td>
-            <td role="cell" data-label="Isolation">{isolation(provider)}</td>
-            <td role="cell" data-label="Egress can be off">{verdict(&provider.egress.can_disable_at_create)}</td>
-            <td role="cell" class="number" data-label="Score">{score(provider)}</td>
-            <td role="cell" class="number" data-label="Measured start">{start(provider)}</td>
-            <td role="cell" data-label="Open source">{verdict(&provider.deploy.open_source)}</td>
+            {cell(Entry::bill(&row.bill), kind.map(str::to_owned))}
+            {isolation(provider)}
+            {cell(verdict(&provider.egress.can_disable_at_create), None)}
+            {cell(score(provider), None)}
+            {start(provider)}
+            {cell(verdict(&provider.deploy.open_source), None)}
         </tr>
     }
     .into_any()
+}
+
+/// A value, flagged where it depends or is disputed, with a word beside it.
+fn cell(entry: Entry<'_>, beside: Option<String>) -> AnyView {
+    let flag = match entry.standing {
+        Standing::Known => None,
+        standing => Some(standing.label()),
+    };
+    let beside = beside.map(|words| view! { <small>{words}</small> });
+    match (entry.text, flag) {
+        (Some(text), None) if beside.is_none() => view! { <td role="cell">{text}</td> }.into_any(),
+        (Some(text), None) => view! { <td role="cell">{text} {beside}</td> }.into_any(),
+        (Some(text), Some(flag)) => {
+            view! { <td role="cell">{text} <small class="flag">{flag}</small> {beside}</td> }
+                .into_any()
+        }
+        (None, flag) => {
+            view! { <td role="cell"><i class="standing">{flag.unwrap_or_default()}</i></td> }
+                .into_any()
+        }
+    }
 }
 
 fn form(question: &Question) -> AnyView {
@@ -250,28 +267,21 @@ fn isolation(provider: &Provider) -> AnyView {
         }
     }
     let words: Vec<&str> = others.iter().map(|tier| tier.label()).collect();
-    let asked = (!words.is_empty())
-        .then(|| view! { <span class="muted small">"on request: " {words.join(", ")}</span> });
-    view! { {entry(&Entry::of(&default.isolation.tier), Detail::Value)} {asked} }.into_any()
+    let asked = (!words.is_empty()).then(|| format!("on request: {}", words.join(", ")));
+    cell(Entry::of(&default.isolation.tier), asked)
 }
 
-/// Yes, partly or no; the conditions stand on the provider's page.
-fn verdict(claim: &crate::catalog::claim::Claim<crate::catalog::claim::Answer>) -> AnyView {
-    let label = claim.value().map(|answer| match answer.verdict {
-        Verdict::Yes => "yes",
-        Verdict::Partly => "partly",
-        Verdict::No => "no",
-    });
-    let shown = Entry { text: label.map(str::to_owned), ..Entry::of(claim as &dyn AnyClaim) };
-    entry(&shown, Detail::Value)
+/// Yes, partly or no.
+fn verdict(claim: &Claim<Answer>) -> Entry<'_> {
+    let label = claim.value().map(|answer| answer.verdict.label().to_owned());
+    Entry { text: label, ..Entry::of(claim) }
 }
 
-fn score(provider: &Provider) -> AnyView {
-    let shown = provider.score().map_or_else(
+fn score(provider: &Provider) -> Entry<'_> {
+    provider.score().map_or_else(
         || Entry::without(Standing::NotScored),
         |score| Entry::computed(format!("{} of {}", score.value, score.scale)),
-    );
-    entry(&shown, Detail::Value)
+    )
 }
 
 /// The first measured median, with the class that was measured.
@@ -279,13 +289,10 @@ fn start(provider: &Provider) -> AnyView {
     let measured =
         provider.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)));
     let Some((one, median)) = measured else {
-        return entry(&Entry::without(Standing::NotMeasured), Detail::Value);
+        return cell(Entry::without(Standing::NotMeasured), None);
     };
     let tier = provider.variant(&one.variant).and_then(|one| one.isolation.tier.value());
     let until = one.window_end.clone().unwrap_or_default();
     let class = tier.map_or_else(String::new, |tier| format!("{}, ", tier.label()));
-    view! {
-        {entry(&Entry::computed(median.to_owned()), Detail::Value)} <span class="muted small">{class} {until}</span>
-    }
-    .into_any()
+    cell(Entry::computed(median.to_owned()), Some(format!("{class}{until}")))
 }

@@ -8,8 +8,6 @@ use crate::comparison::{Cell, Entry, Standing};
 /// How much is said of where a value comes from.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Detail {
-    /// The value alone, with a flag where it is disputed or depends; the provider's page has the rest.
-    Value,
     /// Date and way of the first source, linked; notes folded.
     Short,
     /// Every source, confidence and note.
@@ -36,11 +34,8 @@ pub fn entry(entry: &Entry<'_>, detail: Detail) -> AnyView {
     let flag = matches!(entry.standing, Standing::Disputed | Standing::Depends)
         .then(|| view! { <span class="flag">{entry.standing.label()}</span> });
     let remark = entry.remark.clone().map(|remark| view! { <p class="remark">{remark}</p> });
-    let evidence = entry
-        .evidence
-        .filter(|_| detail != Detail::Value)
-        .map(|evidence| evidence_of(evidence, entry.note, detail));
-    let dispute = entry.dispute.filter(|_| detail != Detail::Value).map(rivals);
+    let evidence = entry.evidence.map(|evidence| evidence_of(evidence, entry.note, detail));
+    let dispute = entry.dispute.map(rivals);
     view! {
         <div class="entry" data-standing=entry.standing.word()>
             {label} " " {value} " " {flag} {remark} {evidence} {dispute}
@@ -68,7 +63,7 @@ fn evidence_of(evidence: &Evidence, note: Option<&str>, detail: Detail) -> AnyVi
         view! { " " <span class="confidence" data-confidence=confidence.word()>{words}</span> }
     });
     let sources: Vec<_> = match detail {
-        Detail::Value | Detail::Short => {
+        Detail::Short => {
             evidence.sources.first().map(|source| link(source, &said)).into_iter().collect()
         }
         Detail::Full => evidence
@@ -82,7 +77,7 @@ fn evidence_of(evidence: &Evidence, note: Option<&str>, detail: Detail) -> AnyVi
             .collect(),
     };
     let note = note.map(str::to_owned).map(|note| match detail {
-        Detail::Value | Detail::Short => {
+        Detail::Short => {
             view! { <details class="note"><summary>"note"</summary><p>{note}</p></details> }
                 .into_any()
         }

@@ -242,7 +242,12 @@ fn the_fee_can_change_with_the_routed_price_and_the_old_one_stays_right() {
 }
 
 /// The list bill of an hour of a shape on a provider's default variant.
-fn hour(slug: &str, vcpu: &str, memory_gib: &str, disk_gib: &str) -> crate::catalog::shape::Estimate {
+fn hour(
+    slug: &str,
+    vcpu: &str,
+    memory_gib: &str,
+    disk_gib: &str,
+) -> crate::catalog::shape::Estimate {
     let catalog = catalog();
     let provider = catalog.find(slug).unwrap();
     price(&card(provider, PriceKind::List), &ask(shape(vcpu, memory_gib, disk_gib), "3600"))
@@ -264,7 +269,7 @@ fn every_way_of_billing_comes_out_as_it_is() {
     // Sizes.
     check("koyeb", Exactness::Exact, "$0.0288");
     // Units: the largest of vCPU, memory / 4 and disk / 16.
-    check("morph-cloud", Exactness::Depends, "$0.05 or more");
+    check("morph-cloud", Exactness::Exact, "$0.05");
     check("modal", Exactness::Depends, "$0.11898 or more");
     check("northflank", Exactness::Exact, "$0.03333");
     check("piston", Exactness::Unpriced, "no price");

@@ -371,7 +371,10 @@ async fn the_catalog_is_filtered_and_ordered_by_its_address() {
     assert_eq!(cheap.last(), dear.last());
     let open = slugs("open_source=1").await;
     assert!(open.contains(&"e2b".to_owned()) && !open.contains(&"daytona".to_owned()));
-    assert!(slugs("isolation=virtual_machine").await.contains(&"daytona".to_owned()), "any variant");
+    assert!(
+        slugs("isolation=virtual_machine").await.contains(&"daytona".to_owned()),
+        "any variant"
+    );
     assert!(slugs("sort=beauty").await.len() == all.len(), "an unknown order is said, not obeyed");
     assert!(app.get("/?sort=beauty").await.text().contains("class=\"notice\""));
 }
