@@ -52,7 +52,7 @@ pub fn Home() -> impl IntoView {
     let hidden = match listing.hidden {
         0 => format!("{shown} providers."),
         hidden => {
-            format!("{shown} providers; {hidden} more do not say yes to all that is asked for.")
+            format!("{shown} providers; {hidden} more are left out by the filter.")
         }
     };
     view! {
