@@ -8,7 +8,7 @@ use jiff::civil::Date;
 
 use super::card::PriceCard;
 use super::claim::{Answer, Claim, Tier, Verdict};
-use super::provider::Provider;
+use super::provider::{Provider, Variant};
 use super::shape::{Ask, Estimate, price};
 use super::word::{PriceKind, Status};
 use super::{Catalog, Shape};
@@ -43,19 +43,30 @@ words! {
     }
 }
 
+words! {
+    /// Something that a provider has to say yes to. The name is that of the query.
+    Need {
+        /// Egress can be off from the start.
+        EgressOff = "egress_off", "Egress can be off";
+        /// It can run on one's own machines.
+        SelfHost = "self_host", "Self-hosting";
+        /// Its platform is open source.
+        OpenSource = "open_source", "Open source";
+        /// It has GPUs.
+        Gpu = "gpu", "GPU";
+    }
+}
+
+/// Every need, in the order of forms.
+pub const NEEDS: [Need; 4] = [Need::EgressOff, Need::SelfHost, Need::OpenSource, Need::Gpu];
+
 /// Who is shown. What is not asked for does not matter.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// At least one variant stands on this tier.
     pub isolation: Option<Tier>,
-    /// Egress can be off from the start.
-    pub egress_off: bool,
-    /// It can run on one's own machines.
-    pub self_host: bool,
-    /// Its platform is open source.
-    pub open_source: bool,
-    /// It has GPUs.
-    pub gpu: bool,
+    /// All of these are answered with yes.
+    pub needs: Vec<Need>,
     /// The router reaches it, or not.
     pub status: Option<Status>,
 }
@@ -63,23 +74,27 @@ pub struct Filter {
 impl Filter {
     /// Whether a provider is shown. Unknown is no answer, and "partly" is not "yes".
     pub fn keeps(&self, provider: &Provider) -> bool {
-        let yes = |asked: bool, claim: &Claim<Answer>| {
-            !asked || claim.value().is_some_and(|answer| answer.verdict == Verdict::Yes)
-        };
-        let tier = |variant: &super::provider::Variant| {
-            variant.isolation.tier.value() == self.isolation.as_ref()
-        };
+        let tier = |variant: &Variant| variant.isolation.tier.value() == self.isolation.as_ref();
         (self.isolation.is_none() || provider.variants.iter().any(tier))
             && self.status.is_none_or(|status| provider.status == status)
-            && yes(self.egress_off, &provider.egress.can_disable_at_create)
-            && yes(self.self_host, &provider.deploy.self_host)
-            && yes(self.open_source, &provider.deploy.open_source)
-            && yes(self.gpu, &provider.placement.gpu)
+            && self.needs.iter().all(|need| need.is_met_by(provider))
+    }
+}
+
+impl Need {
+    fn is_met_by(self, provider: &Provider) -> bool {
+        let claim: &Claim<Answer> = match self {
+            Self::EgressOff => &provider.egress.can_disable_at_create,
+            Self::SelfHost => &provider.deploy.self_host,
+            Self::OpenSource => &provider.deploy.open_source,
+            Self::Gpu => &provider.placement.gpu,
+        };
+        claim.value().is_some_and(|answer| answer.verdict == Verdict::Yes)
     }
 }
 
 /// What is asked of the list.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Question {
     /// Who is shown.
     pub filter: Filter,

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::catalog::claim::{Answer, Claim, Tier};
-use crate::catalog::listing::{Column, Direction, Filter, Question, Row, list};
+use crate::catalog::listing::{Column, Direction, Filter, NEEDS, Question, Row, list};
 use crate::catalog::word::{PriceKind, Status};
 use crate::catalog::{Provider, Shape};
 use crate::comparison::{COMPARED_MAX, Comparison, Entry, Standing};
@@ -12,14 +12,6 @@ use crate::parts::mark::named;
 use crate::parts::notice::notice;
 use crate::query::Query;
 use crate::state::today;
-
-/// Yes-or-no filters: name in the query, label.
-const SWITCHES: [(&str, &str); 4] = [
-    ("egress_off", "Egress can be off"),
-    ("self_host", "Self-hosting"),
-    ("open_source", "Open source"),
-    ("gpu", "GPU"),
-];
 
 /// Columns: what they are ordered by, where they can be, their label, whether they hold figures.
 const COLUMNS: [(Option<Column>, &str, bool); 7] = [
@@ -88,10 +80,7 @@ fn question(query: &mut Query) -> Question {
     Question {
         filter: Filter {
             isolation: query.word("isolation", Tier::parse),
-            egress_off: query.switch("egress_off"),
-            self_host: query.switch("self_host"),
-            open_source: query.switch("open_source"),
-            gpu: query.switch("gpu"),
+            needs: NEEDS.into_iter().filter(|need| query.switch(need.word())).collect(),
             status: query.word("status", Status::parse),
         },
         column: query.word("sort", Column::parse).unwrap_or(Column::Position),
@@ -111,14 +100,11 @@ fn ordered(question: &Question, column: Column, direction: Direction) -> String 
         ("price", question.kind.map(PriceKind::word)),
         ("isolation", filter.isolation.map(Tier::word)),
         ("status", filter.status.map(Status::word)),
-        ("egress_off", filter.egress_off.then_some("1")),
-        ("self_host", filter.self_host.then_some("1")),
-        ("open_source", filter.open_source.then_some("1")),
-        ("gpu", filter.gpu.then_some("1")),
         ("sort", Some(column.word())),
         ("order", Some(direction.word())),
     ];
-    for (name, word) in words {
+    let needs = filter.needs.iter().map(|need| (need.word(), Some("1")));
+    for (name, word) in words.into_iter().chain(needs) {
         if let Some(word) = word {
             address.push('&');
             address.push_str(name);
@@ -192,14 +178,13 @@ fn cell(entry: Entry<'_>, beside: Option<String>) -> AnyView {
 fn form(question: &Question) -> AnyView {
     let filter = &question.filter;
     let Shape { vcpu, memory_gib, disk_gib } = question.shape;
-    let on = [filter.egress_off, filter.self_host, filter.open_source, filter.gpu];
-    let switches: Vec<_> = SWITCHES
+    let switches: Vec<_> = NEEDS
         .iter()
-        .zip(on)
-        .map(|((name, label), on)| {
+        .map(|need| {
+            let (name, on) = (need.word(), filter.needs.contains(need));
             view! {
-                <span class="choice"><input type="checkbox" id=*name name=*name value="1" checked=on/>
-                <label for=*name>{*label}</label></span>
+                <span class="choice"><input type="checkbox" id=name name=name value="1" checked=on/>
+                <label for=name>{need.label()}</label></span>
             }
         })
         .collect();
