@@ -6,7 +6,7 @@ use crate::calculator::workload::Workload;
 use crate::catalog::Provider;
 use crate::catalog::claim::{Answer, Claim, Limit, Tier, Verdict};
 use crate::catalog::provider::Variant;
-use crate::catalog::shape::Shape;
+use crate::catalog::shape::{Exactness, Shape};
 use crate::catalog::word::{Component, PriceKind, capitalised};
 use crate::money::Usd;
 use jiff::civil::Date;
@@ -123,15 +123,18 @@ fn default_bills(providers: &[&Provider], on: Date) -> Finding {
             }
             told.push(Some(usd));
             let name = lower_first(&variant.name);
-            parts.push(match estimate.high.filter(|high| *high != usd) {
-                Some(high) => format!(
-                    "about {} a second for the {name} ({}; up to {}, since {})",
+            let because = estimate.because.join("; ");
+            let shape = shape.label();
+            parts.push(match (estimate.exactness, estimate.high) {
+                (Exactness::Exact, _) => {
+                    format!("{} a second for the {name} ({shape})", usd.shown())
+                }
+                (_, Some(high)) if estimate.low == Some(usd) => format!(
+                    "about {} a second for the {name} ({shape}; up to {}, since {because})",
                     usd.shown(),
-                    shape.label(),
-                    high.shown(),
-                    estimate.because.join("; ")
+                    high.shown()
                 ),
-                None => format!("{} a second for the {name} ({})", usd.shown(), shape.label()),
+                _ => format!("{} a second for the {name} ({shape}; {because})", estimate.shown()),
             });
         }
         if parts.is_empty() {

@@ -165,7 +165,7 @@ fn cell(entry: Entry<'_>, beside: Option<String>) -> AnyView {
         (Some(text), None) if beside.is_none() => view! { <td role="cell">{text}</td> }.into_any(),
         (Some(text), None) => view! { <td role="cell">{text} {beside}</td> }.into_any(),
         (Some(text), Some(flag)) => {
-            view! { <td role="cell">{text} <small class="flag">{flag}</small> {beside}</td> }
+            view! { <td role="cell">{text} " " <small class="flag">{flag}</small> {beside}</td> }
                 .into_any()
         }
         (None, flag) => {

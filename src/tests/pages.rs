@@ -404,3 +404,10 @@ async fn every_provider_has_a_page_and_compares_with_the_first() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_bill_that_depends_is_never_told_as_if_it_were_exact() {
+    let app = TestApp::new().await;
+    let modal = words(&app.get("/compare/e2b-vs-modal").await);
+    assert!(modal.contains("$0.00000576125 or more a second"), "{modal}");
+}
