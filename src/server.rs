@@ -37,14 +37,20 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The whole site.
 pub fn router(state: AppState) -> Router {
     let (api, _) = api::routes();
-    // wasm is laid out compressed already; what is not is not worth the time of a request.
-    let compressible =
-        DefaultPredicate::new().and(NotForContentType::const_new("application/wasm"));
-    Router::new()
+    let routes = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .merge(api)
         .merge(pages::routes(&state))
-        .fallback_service(files::service(&state))
+        .fallback_service(files::service(&state));
+    behind_middleware(routes, state)
+}
+
+/// Routes behind everything that every request passes.
+pub fn behind_middleware(routes: Router<AppState>, state: AppState) -> Router {
+    // wasm is laid out compressed already; what is not is not worth the time of a request.
+    let compressible =
+        DefaultPredicate::new().and(NotForContentType::const_new("application/wasm"));
+    routes
         // From here down, the last layer sees a request first.
         .layer(CatchPanicLayer::new())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))

@@ -62,6 +62,19 @@ impl TestApp {
 
     /// A site with files of its own, as path and content.
     pub async fn with(public_url: Option<&str>, files: &[(&str, &[u8])]) -> Self {
+        Self::of(public_url, files, server::router).await
+    }
+
+    /// A site of other routes behind the real middleware.
+    pub async fn behind_middleware(routes: axum::Router<AppState>) -> Self {
+        Self::of(None, &[], |state| server::behind_middleware(routes, state)).await
+    }
+
+    async fn of(
+        public_url: Option<&str>,
+        files: &[(&str, &[u8])],
+        router: impl FnOnce(AppState) -> axum::Router,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("site");
         for (path, content) in files {
@@ -87,7 +100,7 @@ impl TestApp {
             pool,
             site: Arc::new(site),
         };
-        Self { router: server::router(state), _folder: folder }
+        Self { router: router(state), _folder: folder }
     }
 
     /// Sends a request.

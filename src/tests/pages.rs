@@ -411,3 +411,34 @@ async fn a_bill_that_depends_is_never_told_as_if_it_were_exact() {
     let modal = words(&app.get("/compare/e2b-vs-modal").await);
     assert!(modal.contains("$0.00000576125 or more a second"), "{modal}");
 }
+
+#[tokio::test]
+async fn a_handler_that_panics_is_answered_with_a_page_or_a_problem() {
+    async fn broken() -> &'static str {
+        panic!("a secret of the house")
+    }
+    let routes = axum::Router::new()
+        .route("/broken", axum::routing::get(broken))
+        .route("/api/v1/broken", axum::routing::get(broken));
+    let app = TestApp::behind_middleware(routes).await;
+    let page = app.get("/broken").await;
+    assert_eq!(page.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(page.text().contains("<h1>") && !page.text().contains("secret"));
+    assert_eq!(page.header(header::CACHE_CONTROL), "no-store");
+    let problem = app.get("/api/v1/broken").await;
+    assert_eq!(problem.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(problem.json()["type"], "/api#internal");
+    assert_eq!(problem.json()["instance"], problem.header("x-request-id"));
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
+    let app = TestApp::new().await;
+    let post = Request::post("/api/v1/providers")
+        .header(header::CONTENT_LENGTH, "1000000")
+        .body(Body::empty())
+        .unwrap();
+    let answer = app.send(post).await;
+    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(answer.json()["type"], "/api#too-large");
+}
