@@ -120,9 +120,10 @@ async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Resul
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
     let revision =
         store::publish(&pool, &files, Timestamp::now()).await.map_err(|error| chain(&error))?;
+    let site_files = server::files_below(&config.site_root);
     let site = Site {
-        build: server::build_name(&config.site_root),
-        files: server::files_below(&config.site_root),
+        build: server::build_name(&config.site_root, &site_files),
+        files: site_files,
         root: config.site_root,
         base_url: config.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
         public_url: config.public_url,

@@ -24,11 +24,7 @@ impl Default for Exposure {
     /// A first look: one vCPU with 2 GiB, one runaway, an hour, a timeout of a minute, one attempt.
     fn default() -> Self {
         Self {
-            shape: Shape {
-                vcpu: Quantity::ONE,
-                memory_gib: Quantity::from(2),
-                disk_gib: Quantity::ZERO,
-            },
+            shape: Shape::default(),
             runaways: 1,
             noticed_after_seconds: 3_600,
             timeout_seconds: Some(60),

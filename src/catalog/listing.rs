@@ -6,16 +6,12 @@ use std::cmp::Ordering;
 
 use jiff::civil::Date;
 
-use super::card::PriceCard;
 use super::claim::{Answer, Claim, Tier, Verdict};
 use super::provider::{Provider, Variant};
-use super::shape::{Ask, Estimate, price};
+use super::shape::{Estimate, price_hour};
 use super::word::{PriceKind, Status};
 use super::{Catalog, Shape};
-use crate::money::{Quantity, Usd};
-
-/// Seconds that the list prices.
-const HOUR: u64 = 3_600;
+use crate::money::Usd;
 
 words! {
     /// What the list is ordered by.
@@ -178,8 +174,7 @@ fn ranked<T: Ord>(
 impl<'a> Row<'a> {
     fn of(provider: &'a Provider, question: &Question) -> Self {
         let kind = question.kind.unwrap_or_else(|| provider.price_kind_on(question.on));
-        let card = PriceCard::of(provider, provider.default_variant(), kind, question.on);
-        let bill = price(&card, &Ask::plain(question.shape, Quantity::from(HOUR)));
+        let bill = price_hour(provider, question.shape, kind, question.on);
         Self { provider, kind, bill }
     }
 

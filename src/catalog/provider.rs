@@ -12,7 +12,7 @@ use super::claim::{
 use super::plan::Plan;
 use super::price::{Fee, Price};
 use super::score::{Measurement, Score};
-use super::word::{Kind, PriceKind, Status};
+use super::word::{Component, Kind, PriceKind, Status};
 use crate::money::{Quantity, Usd};
 
 /// The name of a provider in addresses and files: lower-case letters, digits and single hyphens.
@@ -408,6 +408,12 @@ impl Provider {
     /// The editorial score, where there is one.
     pub fn score(&self) -> Option<&Score> {
         self.scores.last()
+    }
+
+    /// The price row of a component that holds for the default variant on a day.
+    pub fn price_of(&self, component: Component, kind: PriceKind, day: Date) -> Option<&Price> {
+        let variant = &self.default_variant().id;
+        self.prices_on(kind, day).find(|row| row.component == component && row.is_for(variant))
     }
 
     /// Routed where there is a routed price on a day, else list.

@@ -2,16 +2,19 @@
 //!
 //! This is the one place where rates meet quantities. Calculators and pages call it and never multiply themselves.
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::card::{CardRow, PriceCard, gib};
 use super::price::{Allowance, Preset};
-use super::provider::Variant;
-use super::word::{Basis, Component, Scope};
+use super::provider::{Provider, Variant};
+use super::word::{Basis, Component, PriceKind, Scope};
 use crate::money::{MoneyError, Quantity, Rate, Usd};
 
+/// Seconds of the bill that a buyer thinks in.
+const HOUR: u64 = 3_600;
 /// The longest step or minimum of any vendor, seconds: an hour, which every shorter one divides.
-const STEP_SECONDS_LONGEST: u64 = 3_600;
+const STEP_SECONDS_LONGEST: u64 = HOUR;
 
 /// The size of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,13 @@ pub struct Shape {
     pub disk_gib: Quantity,
 }
 
+impl Default for Shape {
+    /// What is asked about where nothing else is: one vCPU and 2 GiB.
+    fn default() -> Self {
+        Self { vcpu: Quantity::ONE, memory_gib: Quantity::from(2), disk_gib: Quantity::ZERO }
+    }
+}
+
 impl Shape {
     /// How a page says it.
     pub fn label(&self) -> String {
@@ -33,9 +43,6 @@ impl Shape {
         }
         label
     }
-
-    /// Why there is no [`Shape::default_of`] a variant.
-    pub const DEFAULT_UNKNOWN: &'static str = "not every part of its default size is known";
 
     /// The size that a plain create call gives; `None` where a part of it is unknown.
     pub fn default_of(variant: &Variant) -> Option<Self> {
@@ -224,6 +231,28 @@ pub fn price(card: &PriceCard, ask: &Ask<'_>) -> Estimate {
     })
 }
 
+/// What a sandbox of the size that a create call gives costs for some time.
+pub fn price_default(
+    provider: &Provider,
+    variant: &Variant,
+    kind: PriceKind,
+    seconds: Quantity,
+    on: Date,
+) -> Estimate {
+    match Shape::default_of(variant) {
+        Some(shape) => {
+            price(&PriceCard::of(provider, variant, kind, on), &Ask::plain(shape, seconds))
+        }
+        None => Estimate::unpriced("not every part of its default size is known"),
+    }
+}
+
+/// What an hour of a shape costs on the default variant.
+pub fn price_hour(provider: &Provider, shape: Shape, kind: PriceKind, on: Date) -> Estimate {
+    let card = PriceCard::of(provider, provider.default_variant(), kind, on);
+    price(&card, &Ask::plain(shape, Quantity::from(HOUR)))
+}
+
 /// Why a size is not sold, where it is larger than the largest known one.
 fn not_sold(card: &PriceCard, shape: Shape) -> Option<String> {
     let over = |asked: Quantity, most: Option<Quantity>, unit: &str| {
@@ -386,20 +415,18 @@ impl<'a> Sum<'a> {
             }
         };
         let full = row.rate.amount(charged, seconds)?;
-        if let Some(assumption) = &row.assumes {
-            self.rest_on(assumption.why.clone());
-            if assumption.at_most {
-                self.high = self.high.map(|high| high.plus(full)).transpose()?;
-            } else {
-                self.low = self.low.plus(full)?;
-                self.high = None;
+        let usd = match (&row.assumes, row.basis) {
+            (Some(assumption), _) => {
+                self.rest_on(assumption.why.clone());
+                if assumption.at_most {
+                    self.high = self.high.map(|high| high.plus(full)).transpose()?;
+                } else {
+                    self.low = self.low.plus(full)?;
+                    self.high = None;
+                }
+                full
             }
-            self.usd = self.usd.plus(full)?;
-            self.push(row.component, charged, Some(row.rate), seconds, full, label);
-            return Ok(());
-        }
-        let usd = match row.basis {
-            Basis::ActiveCpu => {
+            (None, Basis::ActiveCpu) => {
                 self.because.push(format!(
                     "{} is billed while active; {} % of the time is assumed",
                     row.component.label(),
@@ -408,7 +435,7 @@ impl<'a> Sum<'a> {
                 self.high = self.high.map(|high| high.plus(full)).transpose()?;
                 full.times(self.ask.utilisation_percent)?.divided(100)
             }
-            Basis::MaxOfRequestAndUse => {
+            (None, Basis::MaxOfRequestAndUse) => {
                 self.because.push(format!(
                     "{} is billed by the larger of request and use; use within the request is assumed",
                     row.component.label()
@@ -417,7 +444,7 @@ impl<'a> Sum<'a> {
                 self.high = None;
                 full
             }
-            Basis::Allocated | Basis::Session | Basis::Bundled => {
+            (None, Basis::Allocated | Basis::Session | Basis::Bundled) => {
                 self.low = self.low.plus(full)?;
                 self.high = self.high.map(|high| high.plus(full)).transpose()?;
                 full

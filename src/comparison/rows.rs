@@ -6,22 +6,18 @@ use super::{Better, Cell, Entry, Group, Row, Standing, best_of};
 use crate::calculator::offer::Offer;
 use crate::calculator::workload::{MonthlyBill, Workload, monthly_bill};
 use crate::catalog::Provider;
-use crate::catalog::card::PriceCard;
 use crate::catalog::claim::AnyClaim;
 use crate::catalog::plan::Plan;
-use crate::catalog::price::Price;
 use crate::catalog::provider;
 use crate::catalog::provider::Variant;
 use crate::catalog::score::Measurement;
-use crate::catalog::shape::{Ask, Estimate, Shape, price};
+use crate::catalog::shape::{Estimate, Shape, price_default, price_hour};
 use crate::catalog::word::{Component, PriceKind};
 use crate::money::{MoneyError, Quantity, count};
 use jiff::civil::Date;
 
 /// Seconds in a minute.
 const SECONDS_PER_MINUTE: u32 = 60;
-/// Seconds of the bill that a buyer thinks in.
-const HOUR: u64 = 3_600;
 /// What is to be known of the start times.
 const START_REMARK: &str = "Best is never marked across classes: a container and a virtual machine start different things.";
 /// What is to be known of the scores.
@@ -114,10 +110,7 @@ fn rate<'a>(
     component: Component,
     on: Date,
 ) -> Row<'a> {
-    let found = |provider: &'a Provider| -> Option<&'a Price> {
-        let variant = &provider.default_variant().id;
-        provider.prices_on(kind, on).find(|row| row.component == component && row.is_for(variant))
-    };
+    let found = |provider: &'a Provider| provider.price_of(component, kind, on);
     let mut row = row(key, label, providers, |provider| {
         let Some(price) = found(provider) else {
             let standing = match kind {
@@ -154,20 +147,10 @@ fn rate<'a>(
     row
 }
 
-/// The size that is asked about where no other is: one vCPU and two GiB.
-fn asked_shape() -> Shape {
-    Shape { vcpu: Quantity::ONE, memory_gib: Quantity::from(2), disk_gib: Quantity::ZERO }
-}
-
 fn hour<'a>(key: &'static str, providers: Providers<'a, '_>, kind: PriceKind, on: Date) -> Row<'a> {
-    let shape = asked_shape();
-    let bills: Vec<Estimate> = providers
-        .iter()
-        .map(|provider| {
-            let card = PriceCard::of(provider, provider.default_variant(), kind, on);
-            price(&card, &Ask::plain(shape, Quantity::from(HOUR)))
-        })
-        .collect();
+    let shape = Shape::default();
+    let bills: Vec<Estimate> =
+        providers.iter().map(|provider| price_hour(provider, shape, kind, on)).collect();
     let word = kind.word();
     bills_row(key, format!("{} for an hour, {word}, USD", shape.label()), &bills)
 }
@@ -187,33 +170,13 @@ fn bills_row<'a>(key: &'static str, label: String, bills: &[Estimate]) -> Row<'a
 /// The list bill of a second for the size that a create call gives, by variant.
 fn default_bills(provider: &Provider, on: Date) -> Vec<Entry<'_>> {
     let bill = |variant: &Variant| {
-        let Some(shape) = Shape::default_of(variant) else {
-            return Entry::without(Standing::Unpriced).remarked(Shape::DEFAULT_UNKNOWN);
-        };
-        let estimate = default_second(provider, variant, PriceKind::List, on);
+        let estimate = price_default(provider, variant, PriceKind::List, Quantity::ONE, on);
         let entry = Entry::bill(&estimate);
-        let remark = match &entry.remark {
-            Some(why) => format!("{}; {why}", shape.label()),
-            None => shape.label(),
-        };
-        entry.remarked(remark)
+        let size = Shape::default_of(variant).map(|shape| shape.label());
+        let remarks: Vec<String> = [size, entry.remark.clone()].into_iter().flatten().collect();
+        entry.remarked(remarks.join("; "))
     };
     provider.variants.iter().map(|variant| bill(variant).labelled(&variant.name)).collect()
-}
-
-/// What a second costs in the size that a create call gives.
-pub fn default_second(
-    provider: &Provider,
-    variant: &Variant,
-    kind: PriceKind,
-    on: Date,
-) -> Estimate {
-    match Shape::default_of(variant) {
-        Some(shape) => {
-            price(&PriceCard::of(provider, variant, kind, on), &Ask::plain(shape, Quantity::ONE))
-        }
-        None => Estimate::unpriced(Shape::DEFAULT_UNKNOWN),
-    }
 }
 
 /// The bill of the default workload, with the plan or top-up that it takes.

@@ -1,14 +1,13 @@
 //! What decides between providers, in five findings, and what each is good for. Every word comes from the catalog.
 
-use super::rows::default_second;
 use crate::calculator::offer::Offer;
 use crate::calculator::workload::Workload;
 use crate::catalog::Provider;
 use crate::catalog::claim::{Answer, Claim, Limit, Tier, Verdict};
 use crate::catalog::provider::Variant;
-use crate::catalog::shape::{Exactness, Shape};
+use crate::catalog::shape::{Exactness, Shape, price_default};
 use crate::catalog::word::{Component, PriceKind, capitalised};
-use crate::money::Usd;
+use crate::money::{Quantity, Usd};
 use jiff::civil::Date;
 
 /// Sandboxes at once of somebody who has outgrown the first plan.
@@ -70,11 +69,7 @@ fn listed(words: &[String]) -> String {
 
 /// A rate of the default variant for one second.
 fn second(provider: &Provider, kind: PriceKind, component: Component, on: Date) -> Option<Usd> {
-    let variant = &provider.default_variant().id;
-    provider
-        .prices_on(kind, on)
-        .find(|row| row.component == component && row.is_for(variant))
-        .map(|row| row.rate.per_second())
+    provider.price_of(component, kind, on).map(|row| row.rate.per_second())
 }
 
 fn rates(providers: &[&Provider], on: Date) -> Finding {
@@ -107,7 +102,7 @@ fn rates(providers: &[&Provider], on: Date) -> Finding {
 
 fn default_bills(providers: &[&Provider], on: Date) -> Finding {
     let of = |provider: &Provider, variant: &Variant| {
-        default_second(provider, variant, PriceKind::List, on)
+        price_default(provider, variant, PriceKind::List, Quantity::ONE, on)
     };
     let said = |provider: &Provider| {
         let mut told: Vec<Option<Usd>> = Vec::new();
@@ -396,8 +391,13 @@ fn cheapest_create(providers: &[&Provider], on: Date) -> Option<String> {
     let bounds: Vec<(Usd, Usd, &str)> = providers
         .iter()
         .map(|provider| {
-            let estimate =
-                default_second(provider, provider.default_variant(), PriceKind::List, on);
+            let estimate = price_default(
+                provider,
+                provider.default_variant(),
+                PriceKind::List,
+                Quantity::ONE,
+                on,
+            );
             let usd = estimate.usd?;
             let high = if estimate.low.is_some() { estimate.high? } else { usd };
             Some((estimate.low.unwrap_or(usd), high, provider.slug.as_str()))

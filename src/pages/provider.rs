@@ -8,11 +8,10 @@ use leptos_router::hooks::use_params_map;
 
 use super::problem::{NotFound, redirect, set_status, ways_on};
 use crate::catalog::Provider;
-use crate::catalog::card::PriceCard;
 use crate::catalog::claim::{AnyClaim, State};
 use crate::catalog::price::{Allowance, Price};
 use crate::catalog::provider::{Row, Variant};
-use crate::catalog::shape::{Ask, Shape, price};
+use crate::catalog::shape::{Shape, price_default};
 use crate::catalog::word::{Basis, PriceKind};
 use crate::comparison::{Comparison, Entry, Standing};
 use crate::money::Quantity;
@@ -198,11 +197,7 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
 /// The bill of a variant in the size that a create call gives.
 fn default_bill(provider: &Provider, variant: &Variant) -> AnyView {
     let shown = |kind: PriceKind, seconds: u64| {
-        let Some(shape) = Shape::default_of(variant) else {
-            return Entry::without(Standing::Unpriced).remarked(Shape::DEFAULT_UNKNOWN);
-        };
-        let card = PriceCard::of(provider, variant, kind, today());
-        Entry::bill(&price(&card, &Ask::plain(shape, Quantity::from(seconds))))
+        Entry::bill(&price_default(provider, variant, kind, Quantity::from(seconds), today()))
     };
     let size = Shape::default_of(variant).map(|shape| format!(" ({})", shape.label()));
     view! {

@@ -63,15 +63,15 @@ fn without_last_slash(request: &Request) -> Option<Response> {
     Some(response)
 }
 
-/// A name for this build: changes with the program and with every file of the site.
-pub fn build_name(root: &Path) -> String {
+/// A name for this build: changes with the program and with every file of the site, as [`files_below`] found them.
+pub fn build_name(root: &Path, files: &BTreeSet<String>) -> String {
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));
     if let Ok(program) = std::env::current_exe() {
         stamp(&program, &mut hash);
     }
-    for path in walk(root, DEPTH_MAX) {
-        stamp(&path, &mut hash);
+    for path in files {
+        stamp(&root.join(path.trim_start_matches('/')), &mut hash);
     }
     let mut name = hexadecimal(&hash.finalize());
     name.truncate(BUILD_DIGITS);
