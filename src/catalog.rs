@@ -5,10 +5,17 @@
 pub mod word;
 
 pub mod card;
+#[cfg(feature = "ssr")]
+pub mod change;
 pub mod claim;
+#[cfg(feature = "ssr")]
+pub mod field;
+pub mod freshness;
 pub mod listing;
 #[cfg(feature = "ssr")]
 pub mod load;
+#[cfg(feature = "ssr")]
+pub mod past;
 #[macro_use]
 pub mod plan;
 pub mod price;
@@ -37,6 +44,11 @@ impl Catalog {
     /// Every provider, by position.
     pub fn providers(&self) -> &[Provider] {
         &self.providers
+    }
+
+    /// Every provider, by position, for whoever makes another catalog of them.
+    pub fn into_providers(self) -> Vec<Provider> {
+        self.providers
     }
 
     /// A provider by its slug.

@@ -5,13 +5,11 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use axum::serve::ListenerExt;
 use clap::{Parser, Subcommand};
-use jiff::Timestamp;
 use thud::catalog::load::{CatalogFile, Problem, embedded_files, files_in, load};
-use thud::catalog::{Catalog, store};
+use thud::catalog::Catalog;
 use thud::server::config::Config;
 use thud::state::{AppState, Site, today};
 use thud::{api, database, server};
@@ -118,8 +116,6 @@ async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Resul
     })?;
     let address = listener.local_addr().map_err(|error| chain(&error))?;
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
-    let revision =
-        store::publish(&pool, &files, Timestamp::now()).await.map_err(|error| chain(&error))?;
     let site_files = server::files_below(&config.site_root);
     let site = Site {
         build: server::build_name(&config.site_root, &site_files),
@@ -129,12 +125,8 @@ async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Resul
         public_url: config.public_url,
         api_document: api::document(),
     };
-    let state = AppState {
-        catalog: Arc::new(catalog),
-        revision: Arc::new(revision),
-        pool,
-        site: Arc::new(site),
-    };
+    let state =
+        AppState::open(files, catalog, pool, site).await.map_err(|error| chain(&error))?;
     println!("Thud is at http://{address}");
     // Without TCP_NODELAY small answers wait for an acknowledgement.
     let listener = listener.tap_io(|stream| {

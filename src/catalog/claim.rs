@@ -53,6 +53,14 @@ impl Seen {
             Self::Day(day) => Some(day),
         }
     }
+
+    /// The last day that it can mean; `None` where it has no date.
+    pub fn last_day(self) -> Option<Date> {
+        self.first_day().map(|day| match self {
+            Self::Month { .. } => day.last_of_month(),
+            Self::Undated | Self::Day(_) => day,
+        })
+    }
 }
 
 impl fmt::Display for Seen {
@@ -102,6 +110,26 @@ pub struct Evidence {
     pub confidence: Option<Confidence>,
     /// What a reader should know besides.
     pub note: Option<String>,
+    /// The last day on which it is fresh, as [`super::freshness`] has it; `None` where the material has no date.
+    pub stale_after: Option<Date>,
+}
+
+impl Evidence {
+    /// The day by which somebody had certainly seen it; `None` where none of its material has a date.
+    pub fn first_seen(&self) -> Option<Date> {
+        let sources = self.sources.iter().map(|source| source.seen_on);
+        sources.chain([self.as_of]).filter_map(Seen::last_day).min()
+    }
+
+    /// Whether somebody had seen it by a day.
+    pub fn is_seen_by(&self, day: Date) -> bool {
+        self.first_seen().is_some_and(|seen| seen <= day)
+    }
+
+    /// Whether it wants to be read again on a day. What has no date is neither fresh nor stale.
+    pub fn is_stale(&self, on: Date) -> bool {
+        self.stale_after.is_some_and(|last| on > last)
+    }
 }
 
 /// One of several claims that disagree, in the words of its source.
@@ -122,6 +150,15 @@ pub struct Dispute {
     pub ruling: Option<String>,
     /// Why.
     pub note: Option<String>,
+}
+
+impl Dispute {
+    /// What was known of it on a day: nothing where fewer than two of its claims were.
+    pub fn known_by(self, day: Date) -> Option<Self> {
+        let claims: Vec<Rival> =
+            self.claims.into_iter().filter(|rival| rival.evidence.is_seen_by(day)).collect();
+        (claims.len() > 1).then_some(Self { claims, ..self })
+    }
 }
 
 /// A value, or the reason why there is none.
@@ -160,6 +197,24 @@ impl<T> Claim<T> {
         }
     }
 
+    /// The claim as it was known on a day. What nobody is known to have seen by then is unknown, never the nearest.
+    #[must_use]
+    pub fn known_by(self, day: Date) -> Self {
+        let dispute = self.dispute.and_then(|dispute| dispute.known_by(day));
+        let (Stated::Value(_), Some(evidence)) = (&self.stated, &self.evidence) else {
+            return Self { dispute, ..self };
+        };
+        let note = match evidence.first_seen() {
+            Some(seen) if seen <= day => return Self { dispute, ..self },
+            Some(seen) => format!("first seen on {seen}, after the day asked about"),
+            None => "undated: whether it held on the day asked about is not known".to_owned(),
+        };
+        let evidence = Some(Evidence { note: Some(note), ..evidence.clone() });
+        // Those who disagreed by then are told; which of them is followed rests on what came later.
+        let dispute = dispute.map(|dispute| Dispute { ruling: None, note: None, ..dispute });
+        Self { stated: Stated::Unknown, evidence, dispute }
+    }
+
     /// Why it has a value or has none.
     pub fn state(&self) -> State {
         match (&self.dispute, &self.stated) {
@@ -177,6 +232,8 @@ pub trait AnyClaim {
     fn state(&self) -> State;
     /// The value in words; `None` where there is none.
     fn shown(&self) -> Option<String>;
+    /// The value for a column of data: amounts without a currency sign.
+    fn plain(&self) -> Option<String>;
     /// Where from.
     fn evidence(&self) -> Option<&Evidence>;
     /// Those who disagree.
@@ -189,6 +246,9 @@ impl<T: Value> AnyClaim for Claim<T> {
     }
     fn shown(&self) -> Option<String> {
         self.value().map(Value::shown)
+    }
+    fn plain(&self) -> Option<String> {
+        self.value().map(Value::plain)
     }
     fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
@@ -215,6 +275,10 @@ pub trait Value: Sized + Clone {
     fn parse(raw: &Raw<'_>) -> Result<Self, String>;
     /// The value in words, without its unit.
     fn shown(&self) -> String;
+    /// The value for a column of data: amounts without a currency sign.
+    fn plain(&self) -> String {
+        self.shown()
+    }
     /// Takes a `detail` beside the value; the types that have none refuse it.
     fn with_detail(self, _detail: &str) -> Result<Self, String> {
         Err("has a detail, which only yes, partly and no may have".to_owned())
@@ -314,6 +378,9 @@ impl Value for Usd {
     }
     fn shown(&self) -> String {
         Usd::shown(*self)
+    }
+    fn plain(&self) -> String {
+        self.to_string()
     }
 }
 

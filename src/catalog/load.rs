@@ -18,6 +18,7 @@ mod rows;
 use rows::attach;
 
 use super::Catalog;
+use super::freshness;
 use super::claim::{Address, Claim, Dispute, Evidence, Raw, Rival, Seen, Source, Stated, Value};
 use super::plan::Plan;
 use super::price::{Allowance, Assumption, Fee, Preset, Price};
@@ -585,8 +586,10 @@ impl<'a> FileReader<'a> {
         let confidence = self.parsed(table, "confidence", Confidence::parse);
         let note = self.text(table, "note").map(str::to_owned);
         let first = sources.first()?.clone();
+        let as_of = as_of.unwrap_or(first.seen_on);
         Some(Evidence {
-            as_of: as_of.unwrap_or(first.seen_on),
+            stale_after: freshness::stale_after(&table.path, as_of),
+            as_of,
             by: by.unwrap_or(first.by),
             confidence,
             note,

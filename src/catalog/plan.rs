@@ -1,5 +1,7 @@
 //! Plans: what an account pays a month, and what it may do for that.
 
+use jiff::civil::Date;
+
 use super::claim::{Answer, AnyClaim, Claim, Dispute, Limit, Text};
 use super::provider::{ReadClaims, Row};
 use crate::money::{Quantity, Usd};
@@ -23,6 +25,12 @@ macro_rules! declare_plan {
             /// Reads every claim.
             pub fn read(id: String, name: String, reader: &mut impl ReadClaims) -> Self {
                 Self { id, name, $($field: reader.claim(stringify!($field))),+ }
+            }
+
+            /// Every claim as it was known on a day.
+            #[must_use]
+            pub fn known_by(self, day: Date) -> Self {
+                Self { $($field: self.$field.known_by(day)),+, ..self }
             }
 
             /// Every claim in order.

@@ -257,6 +257,12 @@ macro_rules! declare_sections {
                     vec![$(Row { key: stringify!($field), label: $label, claim: &self.$field }),+]
                 }
 
+                /// Every claim as it was known on a day.
+                #[must_use]
+                pub fn known_by(self, day: Date) -> Self {
+                    Self { $($field: self.$field.known_by(day)),+ }
+                }
+
                 /// Where a dispute about a key is kept; `None` for a key that is not here.
                 pub fn dispute_of(&mut self, key: &str) -> Option<&mut Option<Dispute>> {
                     match key {

@@ -1,15 +1,11 @@
 //! The site as tests see it: the real routes and middleware over the built-in catalog, a database and files of its own.
 
-use std::sync::Arc;
-
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
-use jiff::Timestamp;
 use serde_json::Value;
 use tower::ServiceExt;
 
 use crate::catalog::load::{embedded_files, load};
-use crate::catalog::store;
 use crate::state::{AppState, Site, today};
 use crate::{api, database, server};
 
@@ -84,7 +80,6 @@ impl TestApp {
         }
         let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
         let catalog_files = embedded_files();
-        let revision = store::publish(&pool, &catalog_files, Timestamp::now()).await.unwrap();
         let catalog = load(&catalog_files, today()).unwrap();
         let site = Site {
             files: server::files_below(&root),
@@ -94,12 +89,7 @@ impl TestApp {
             public_url: public_url.map(str::to_owned),
             api_document: api::document(),
         };
-        let state = AppState {
-            catalog: Arc::new(catalog),
-            revision: Arc::new(revision),
-            pool,
-            site: Arc::new(site),
-        };
+        let state = AppState::open(catalog_files, catalog, pool, site).await.unwrap();
         Self { router: router(state), _folder: folder }
     }
 
