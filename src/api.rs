@@ -1,12 +1,15 @@
 //! `/api/v1`: the route table and the OpenAPI document, which is generated from the handlers and their types.
 
+pub mod asked;
+pub mod changes;
 pub mod comparisons;
 pub mod estimates;
+mod formats;
 pub mod problem;
 pub mod providers;
+mod tables;
 pub mod views;
 
-use axum::Json;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
@@ -14,10 +17,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::catalog::store::Revision;
 use crate::state::AppState;
-use jiff::civil::Date;
-use views::{DATA_LICENCE, Envelope};
 
 /// Everything that the OpenAPI document says besides the paths.
 #[derive(OpenApi)]
@@ -38,6 +38,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(comparisons::compare_providers))
         .routes(routes!(estimates::estimate_prices))
         .routes(routes!(estimates::estimate_exposure))
+        .routes(routes!(changes::list_changes))
         .split_for_parts();
     // Serialised once: it never changes while the site runs.
     let served = Bytes::from(serde_json::to_vec(&document).unwrap_or_default());
@@ -47,6 +48,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     };
     let router = router
         .route("/api/v1/openapi.json", axum::routing::get(served))
+        .route("/api/v1/changes.atom", axum::routing::get(changes::feed))
         .route("/api/{*path}", axum::routing::any(async || StatusCode::NOT_FOUND));
     (router, document)
 }
@@ -54,17 +56,4 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
 /// The OpenAPI document as JSON.
 pub fn document() -> serde_json::Value {
     serde_json::to_value(routes().1).unwrap_or_default()
-}
-
-/// The envelope round an answer.
-fn envelope<T>(revision: &Revision, as_of: Date, total: usize, result: T) -> Json<Envelope<T>> {
-    Json(Envelope {
-        schema_version: 1,
-        revision: revision.name().to_owned(),
-        published_at: revision.published_at.clone(),
-        as_of: as_of.to_string(),
-        licence: DATA_LICENCE,
-        total,
-        result,
-    })
 }

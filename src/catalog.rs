@@ -7,6 +7,8 @@ pub mod word;
 pub mod card;
 #[cfg(feature = "ssr")]
 pub mod change;
+#[cfg(feature = "ssr")]
+pub mod chronicle;
 pub mod claim;
 #[cfg(feature = "ssr")]
 pub mod field;
@@ -16,6 +18,8 @@ pub mod listing;
 pub mod load;
 #[cfg(feature = "ssr")]
 pub mod past;
+#[cfg(feature = "ssr")]
+pub mod place;
 #[macro_use]
 pub mod plan;
 pub mod price;

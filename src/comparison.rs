@@ -4,6 +4,7 @@
 //! stands out. Not here: how any of it looks.
 
 mod rows;
+pub mod summary;
 mod verdict;
 
 use std::borrow::Cow;
@@ -103,6 +104,8 @@ pub struct Entry<'a> {
     pub note: Option<&'a str>,
     /// Those who disagree.
     pub dispute: Option<&'a Dispute>,
+    /// The dotted key by which the provider's file names it; `None` for what was computed.
+    pub key: Option<String>,
 }
 
 impl<'a> Comparison<'a> {
@@ -175,6 +178,7 @@ impl<'a> Entry<'a> {
             evidence: claim.evidence(),
             note: claim.evidence().and_then(|evidence| evidence.note.as_deref()),
             dispute: claim.dispute(),
+            key: None,
         }
     }
 
@@ -199,6 +203,7 @@ impl<'a> Entry<'a> {
             evidence: None,
             note: None,
             dispute: None,
+            key: None,
         }
     }
 
@@ -220,6 +225,12 @@ impl<'a> Entry<'a> {
     #[must_use]
     pub fn labelled(self, label: impl Into<String>) -> Self {
         Self { label: Some(label.into()), ..self }
+    }
+
+    /// The same under the dotted key by which the provider's file names it.
+    #[must_use]
+    pub fn under(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
     }
 
     /// The same with something to be known besides.

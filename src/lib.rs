@@ -29,6 +29,9 @@ pub mod calculator;
 /// Providers side by side: verdict, rows, cells.
 pub mod comparison;
 
+/// Figures as the shapes of pictures.
+pub mod picture;
+
 /// The SQLite file: opened, migrated or refused.
 #[cfg(feature = "ssr")]
 pub mod database;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use axum::serve::ListenerExt;
 use clap::{Parser, Subcommand};
-use thud::catalog::load::{CatalogFile, Problem, embedded_files, files_in, load};
 use thud::catalog::Catalog;
+use thud::catalog::load::{CatalogFile, Problem, embedded_files, files_in, load};
 use thud::server::config::Config;
 use thud::state::{AppState, Site, today};
 use thud::{api, database, server};
@@ -27,7 +27,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Starts the site. Settings come from the environment: `THUD_ADDR`, `THUD_DATA_DIR`,
-    /// `THUD_CATALOG_DIR`, `THUD_SITE_ROOT`, `THUD_PUBLIC_URL`, `THUD_LOG`.
+    /// `THUD_CATALOG_DIR`, `THUD_SITE_ROOT`, `THUD_PUBLIC_URL`, `THUD_REPOSITORY_URL`, `THUD_LOG`.
     Serve,
     /// Works with the provider files.
     Catalog {
@@ -123,10 +123,10 @@ async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Resul
         root: config.site_root,
         base_url: config.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
         public_url: config.public_url,
+        repository_url: config.repository_url,
         api_document: api::document(),
     };
-    let state =
-        AppState::open(files, catalog, pool, site).await.map_err(|error| chain(&error))?;
+    let state = AppState::open(files, catalog, pool, site).await.map_err(|error| chain(&error))?;
     println!("Thud is at http://{address}");
     // Without TCP_NODELAY small answers wait for an acknowledgement.
     let listener = listener.tap_io(|stream| {

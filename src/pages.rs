@@ -4,7 +4,9 @@
 
 mod api;
 mod calculator;
+mod changes;
 mod compare;
+mod correct;
 mod guide;
 mod home;
 mod methodology;
@@ -24,6 +26,7 @@ use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::{FlatRoutes, Route, Router as Routes};
 use leptos_router::{SsrMode, path};
 
+use crate::parts::day::provide_edition;
 use crate::parts::layout::Layout;
 use crate::state::AppState;
 
@@ -124,6 +127,7 @@ fn document(state: &AppState) -> impl IntoView + use<> {
 #[component]
 fn Pages() -> impl IntoView {
     provide_meta_context();
+    provide_edition();
     if use_context::<problem::Failure>().is_some() {
         return view! { <Layout><problem::Problem/></Layout> }.into_any();
     }
@@ -133,9 +137,11 @@ fn Pages() -> impl IntoView {
                 <FlatRoutes fallback=problem::NotFound>
                     <Route path=path!("/") view=home::Home ssr=SsrMode::Async/>
                     <Route path=path!("/sandboxes/:slug") view=provider::ProviderPage ssr=SsrMode::Async/>
+                    <Route path=path!("/sandboxes/:slug/correct") view=correct::Correct ssr=SsrMode::Async/>
                     <Route path=path!("/compare") view=compare::CompareAll ssr=SsrMode::Async/>
                     <Route path=path!("/compare/:slugs") view=compare::Compare ssr=SsrMode::Async/>
                     <Route path=path!("/calculator") view=calculator::CalculatorPage ssr=SsrMode::Async/>
+                    <Route path=path!("/changes") view=changes::Changes ssr=SsrMode::Async/>
                     <Route path=path!("/guide") view=guide::Guide ssr=SsrMode::Async/>
                     <Route path=path!("/methodology") view=methodology::Methodology ssr=SsrMode::Async/>
                     <Route path=path!("/api") view=api::Api ssr=SsrMode::Async/>

@@ -2,7 +2,10 @@
 //!
 //! Not here: anything that a browser runs. That is `islands`.
 
+pub mod day;
+pub mod drawing;
 pub mod entry;
 pub mod layout;
 pub mod mark;
 pub mod notice;
+pub mod twins;

@@ -7,10 +7,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::calculator::exposure::Exposure;
-use crate::calculator::input::{Bounds, Input};
-use crate::catalog::claim::Seen;
+use crate::calculator::input::{Bounds, Input, read_count};
+use crate::catalog::chronicle::Interest;
+use crate::catalog::claim::{Seen, Tier};
+use crate::catalog::freshness::AGE_DAYS_MAX;
+use crate::catalog::listing::{Column, Direction, Filter, NEEDS, Question};
 use crate::catalog::shape::Shape;
-use crate::catalog::word::PriceKind;
+use crate::catalog::store::Published;
+use crate::catalog::word::{PriceKind, Status};
 use crate::catalog::{Catalog, Provider};
 use crate::money::Quantity;
 
@@ -22,6 +26,24 @@ const PARAMETERS_MAX: usize = 50;
 const LISTED_MAX: usize = 100;
 /// The longest part of somebody's text that an answer repeats.
 const REPEATED_CHARS_MAX: usize = 64;
+/// What the catalog can be listed by.
+pub const LISTING: [&str; 13] = [
+    "isolation",
+    "egress_off",
+    "self_host",
+    "open_source",
+    "gpu",
+    "status",
+    "sort",
+    "order",
+    "vcpu",
+    "memory_gib",
+    "disk_gib",
+    "price",
+    "max_age_days",
+];
+/// Revisions that an error suggests, at most.
+const SUGGESTED_MAX: usize = 5;
 /// How like a slug must be to another one to be suggested, from 0 to 1.
 const SUGGESTED_FROM: f64 = 0.6;
 
@@ -170,7 +192,8 @@ impl Query {
 
     /// The day whose prices hold: today unless an earlier one is named.
     pub fn as_of(&mut self, today: Date) -> Date {
-        let Some(text) = self.text("as_of") else { return today };
+        let text = self.text("as_of").filter(|text| !(self.of_form && text.is_empty()));
+        let Some(text) = text else { return today };
         match Seen::parse(&text) {
             Ok(Seen::Day(day)) if day <= today => day,
             Ok(Seen::Day(_)) => {
@@ -182,6 +205,51 @@ impl Query {
                 today
             }
         }
+    }
+
+    /// What the catalog is listed by, on a day.
+    pub fn listing(&mut self, on: Date) -> Question {
+        Question {
+            filter: Filter {
+                isolation: self.word("isolation", Tier::parse),
+                needs: NEEDS.into_iter().filter(|need| self.switch(need.word())).collect(),
+                status: self.word("status", Status::parse),
+            },
+            column: self.word("sort", Column::parse).unwrap_or(Column::Position),
+            direction: self.word("order", Direction::parse).unwrap_or(Direction::Ascending),
+            shape: self.shape(),
+            kind: self.price_kind(),
+            on,
+            max_age_days: self.optional_count("max_age_days", 1, AGE_DAYS_MAX),
+        }
+    }
+
+    /// Which changes are asked about.
+    pub fn interest(&mut self, catalog: &Catalog, published: &[Published]) -> Interest {
+        let since = self.text("since").filter(|text| !(self.of_form && text.is_empty()));
+        let since = since.and_then(|name| {
+            // A catalog that was put back has an old name again: the newest of that name counts.
+            let known = published.iter().find(|one| one.revision.name() == name);
+            if known.is_none() {
+                let names: Vec<&str> =
+                    published.iter().take(SUGGESTED_MAX).map(|one| one.revision.name()).collect();
+                let names = names.join(", ");
+                self.error(
+                    "since",
+                    format!("is not a revision that is told here; the newest: {names}"),
+                );
+            }
+            known.map(|one| one.revision.number)
+        });
+        let providers = self.providers(catalog);
+        let slugs = providers.map(|list| list.iter().map(|one| one.slug.to_string()).collect());
+        Interest { since, slugs }
+    }
+
+    /// A whole number between two bounds that need not be there; an empty field of a form is none.
+    fn optional_count(&mut self, name: &'static str, least: u64, most: u64) -> Option<u64> {
+        let text = self.text(name).filter(|text| !(self.of_form && text.is_empty()))?;
+        read_count(text.trim(), least, most).map_err(|message| self.error(name, message)).ok()
     }
 
     /// The named providers in canonical order; `None` where none are named.

@@ -2,12 +2,14 @@
 
 mod caching;
 pub mod config;
+mod editions;
 mod failures;
 mod files;
 mod hosts;
 mod kept;
 mod security;
 mod telemetry;
+mod twins;
 
 use std::time::Duration;
 
@@ -36,12 +38,16 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The whole site.
 pub fn router(state: AppState) -> Router {
+    let edition = from_fn_with_state(state.clone(), editions::choose);
     let (api, _) = api::routes();
+    let api = api.layer(edition.clone());
+    let twins = from_fn_with_state(api.clone().with_state(state.clone()), twins::answer);
     let routes = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .merge(api)
-        .merge(pages::routes(&state))
-        .fallback_service(files::service(&state));
+        .merge(pages::routes(&state).layer(edition))
+        .fallback_service(files::service(&state))
+        .layer(twins);
     behind_middleware(routes, state)
 }
 

@@ -161,6 +161,8 @@ pub struct Site {
     pub public_url: Option<String>,
     /// Scheme and host for examples: the public ones, else those that the server listens on.
     pub base_url: String,
+    /// The web address of the repository that holds the catalog, where that is known.
+    pub repository_url: Option<String>,
     /// The OpenAPI document.
     pub api_document: serde_json::Value,
 }

@@ -1,10 +1,10 @@
 //! `/api/v1/prices` and `/api/v1/exposure`: figures for any shape, from the same functions as everywhere.
 
-use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::response::Response;
 
-use super::envelope;
+use super::asked::Asked;
 use super::problem::Problem;
+use super::tables;
 use super::views::{Envelope, EstimateView, ExposureView, QuoteView, ShapeView};
 use crate::calculator::exposure::expose;
 use crate::calculator::input;
@@ -12,8 +12,8 @@ use crate::calculator::offer::Offer;
 use crate::catalog::card::PriceCard;
 use crate::catalog::provider::Provider;
 use crate::catalog::shape::{Ask, price};
-use crate::query::{FieldError, Query};
-use crate::state::{AppState, today};
+use crate::query::FieldError;
+use crate::state::today;
 
 /// What a sandbox of every variant costs for a shape and a time.
 #[utoipa::path(get, path = "/api/v1/prices", params(
@@ -27,36 +27,30 @@ use crate::state::{AppState, today};
     ("plan" = Option<String>, Query, description = "Such as e2b:pro; decides allowances that differ by plan. None if left out."),
     ("as_of" = Option<String>, Query, description = "The day whose prices hold; today if left out."),
 ), responses((status = 200, body = Envelope<Vec<QuoteView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
-pub async fn estimate_prices(
-    State(state): State<AppState>,
-    RawQuery(raw): RawQuery,
-) -> Result<Json<Envelope<Vec<QuoteView>>>, Problem> {
-    let mut query = Query::new(
-        raw.as_deref(),
-        &[
-            "providers",
-            "vcpu",
-            "memory_gib",
-            "disk_gib",
-            "seconds",
-            "utilisation_percent",
-            "price",
-            "plan",
-            "as_of",
-        ],
-    );
-    let providers = query
-        .providers(&state.catalog)
-        .unwrap_or_else(|| state.catalog.providers().iter().collect());
+pub async fn estimate_prices(asked: Asked) -> Result<Response, Problem> {
+    let mut query = asked.query(&[
+        "providers",
+        "vcpu",
+        "memory_gib",
+        "disk_gib",
+        "seconds",
+        "utilisation_percent",
+        "price",
+        "plan",
+        "as_of",
+    ]);
+    let catalog = &asked.edition.catalog;
+    let providers =
+        query.providers(catalog).unwrap_or_else(|| catalog.providers().iter().collect());
     let shape = query.shape();
     let seconds = query.quantity("seconds", input::SECONDS);
     let utilisation_percent = query.quantity("utilisation_percent", input::UTILISATION_PERCENT);
-    let asked = query.price_kind();
+    let kind = query.price_kind();
     let plans = query.plans(&providers);
     let on = query.as_of(today());
     Problem::of(query)?;
     let quote = |provider: &Provider| {
-        let kind = asked.unwrap_or_else(|| provider.price_kind_on(on));
+        let kind = kind.unwrap_or_else(|| provider.price_kind_on(on));
         let plan = plans
             .iter()
             .find(|(slug, _)| slug == provider.slug.as_str())
@@ -79,7 +73,7 @@ pub async fn estimate_prices(
             .collect::<Vec<_>>()
     };
     let quotes: Vec<QuoteView> = providers.into_iter().flat_map(quote).collect();
-    Ok(envelope(&state.revision, on, quotes.len(), quotes))
+    Ok(asked.json(quotes.len(), quotes))
 }
 
 /// What runaways can cost, and what stops them.
@@ -96,36 +90,30 @@ pub async fn estimate_prices(
     ("price" = Option<String>, Query, description = "list or routed; routed where it exists if left out."),
     ("as_of" = Option<String>, Query, description = "The day whose prices hold; today if left out."),
 ), responses((status = 200, body = Envelope<Vec<ExposureView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
-pub async fn estimate_exposure(
-    State(state): State<AppState>,
-    RawQuery(raw): RawQuery,
-) -> Result<Json<Envelope<Vec<ExposureView>>>, Problem> {
-    let mut query = Query::new(
-        raw.as_deref(),
-        &[
-            "providers",
-            "plan",
-            "vcpu",
-            "memory_gib",
-            "disk_gib",
-            "runaways",
-            "noticed_after_seconds",
-            "timeout_seconds",
-            "attempts",
-            "price",
-            "as_of",
-        ],
-    );
-    let providers =
-        query.providers(&state.catalog).unwrap_or_else(|| state.catalog.routed().collect());
+pub async fn estimate_exposure(asked: Asked) -> Result<Response, Problem> {
+    let mut query = asked.query(&[
+        "providers",
+        "plan",
+        "vcpu",
+        "memory_gib",
+        "disk_gib",
+        "runaways",
+        "noticed_after_seconds",
+        "timeout_seconds",
+        "attempts",
+        "price",
+        "as_of",
+    ]);
+    let catalog = &asked.edition.catalog;
+    let providers = query.providers(catalog).unwrap_or_else(|| catalog.routed().collect());
     let ask = query.exposure();
-    let asked = query.price_kind();
+    let kind = query.price_kind();
     let on = query.as_of(today());
     let plans = query.plans(&providers);
     Problem::of(query)?;
-    let mut result = Vec::new();
+    let mut exposures = Vec::new();
     for provider in providers {
-        let kind = asked.unwrap_or_else(|| provider.price_kind_on(on));
+        let kind = kind.unwrap_or_else(|| provider.price_kind_on(on));
         let offer = Offer::of(provider, provider.default_variant(), kind, on);
         let plan = offer.plan_for(&plans, &ask.shape, ask.runaways);
         let exposed = expose(&offer, plan, &ask).map_err(|error| {
@@ -134,7 +122,9 @@ pub async fn estimate_exposure(
                 message: format!("cannot be computed: the product {error}"),
             }])
         })?;
-        result.push(ExposureView::new(&offer, &exposed));
+        exposures.push((offer, exposed));
     }
-    Ok(envelope(&state.revision, on, result.len(), result))
+    let result: Vec<ExposureView> =
+        exposures.iter().map(|(offer, exposed)| ExposureView::new(offer, exposed)).collect();
+    Ok(asked.answer(result.len(), result, || tables::exposures(&exposures, &ask)))
 }

@@ -3,6 +3,7 @@
 //! Decimals are strings, counts are integers, and no field has two types. Fields are always present; a state says
 //! why a value is null.
 
+pub mod change;
 pub mod comparison;
 
 use serde::Serialize;
@@ -14,6 +15,8 @@ use crate::calculator::offer::Offer;
 use crate::catalog::claim::{
     Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Text, Tier,
 };
+use crate::catalog::field::{Completeness, unit_of};
+use crate::catalog::listing::{Question, Row};
 use crate::catalog::plan::Plan;
 use crate::catalog::price::Price;
 use crate::catalog::provider::{Provider, Variant};
@@ -36,6 +39,9 @@ pub struct Envelope<T> {
     pub published_at: String,
     /// The day whose prices the answer gives.
     pub as_of: String,
+    /// `current`; `revision` where the values are those that this site had published by that day; `evidence` where they
+    /// are what had been seen by that day of today's catalog, so that what is undated or newer is unknown.
+    pub origin: &'static str,
     /// Licence of the data.
     pub licence: &'static str,
     /// How many there are, whatever `limit` asks for.
@@ -85,6 +91,8 @@ pub struct ClaimView<T> {
     pub by: Option<&'static str>,
     /// `high`, `medium`, `low`; null where nobody judged it.
     pub confidence: Option<&'static str>,
+    /// The last day on which it is fresh; null where the material has no date.
+    pub stale_after: Option<String>,
     /// What a reader should know besides.
     pub note: Option<String>,
     /// Every claim where sources disagree, else empty.
@@ -173,21 +181,8 @@ macro_rules! schema {
 
 schema!(Text, Address, Names, Usd, Quantity, Tier, Answer, Limit);
 
-/// The unit that a key names in its own name.
-fn unit_of(key: &str) -> Option<&'static str> {
-    if key.starts_with("usd_") {
-        return Some("USD");
-    }
-    let last = key.rsplit('_').next().unwrap_or(key);
-    match last {
-        "seconds" => Some("seconds"),
-        "mib" => Some("MiB"),
-        "gib" => Some("GiB"),
-        "ms" => Some("milliseconds"),
-        "vcpu" => Some("vCPU"),
-        "days" => Some("days"),
-        _ => None,
-    }
+fn stale_after(evidence: &Evidence) -> Option<String> {
+    evidence.stale_after.map(|day| day.to_string())
 }
 
 fn references(evidence: &Evidence) -> Vec<String> {
@@ -230,6 +225,7 @@ fn claim<T: Wire>(key: &str, claim: &Claim<T>) -> ClaimView<T::Json> {
         as_of: evidence.map(|evidence| evidence.as_of.to_string()),
         by: evidence.map(|evidence| evidence.by.word()),
         confidence: evidence.and_then(|evidence| evidence.confidence).map(Confidence::word),
+        stale_after: evidence.and_then(stale_after),
         note: evidence.and_then(|evidence| evidence.note.clone()),
         claims: rivals(claim.dispute.as_ref()),
         ruling: ruling(claim.dispute.as_ref()),
@@ -388,6 +384,8 @@ pub struct PriceView {
     pub as_of: String,
     /// `high`, `medium`, `low`; null where nobody judged it.
     pub confidence: Option<&'static str>,
+    /// The last day on which it is fresh; null where the material has no date.
+    pub stale_after: Option<String>,
     /// What a reader should know besides.
     pub note: Option<String>,
     /// `known` or `disputed`.
@@ -423,6 +421,7 @@ impl PriceView {
             source: references(&price.evidence).into_iter().next(),
             as_of: price.evidence.as_of.to_string(),
             confidence: price.evidence.confidence.map(Confidence::word),
+            stale_after: stale_after(&price.evidence),
             note: price.evidence.note.clone(),
             state: if dispute.is_some() { "disputed" } else { "known" },
             claims: rivals(dispute),
@@ -615,6 +614,36 @@ pub struct ChangeView {
     pub note: Option<String>,
 }
 
+/// How much of what can be asked of a provider is answered: sections and variants, plans left out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CompletenessView {
+    /// Values nobody disagrees about.
+    pub known: u32,
+    /// Values that sources disagree about.
+    pub disputed: u32,
+    /// Questions without an answer.
+    pub unknown: u32,
+    /// Questions without a meaning.
+    pub not_applicable: u32,
+}
+
+/// The bill of an hour on the default variant.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HourView {
+    /// `list` or `routed`: which of them the figure is.
+    pub price: &'static str,
+    /// The size that was asked about.
+    pub shape: ShapeView,
+    /// The figure.
+    pub estimate: EstimateView,
+    /// The day on which the oldest of its prices was last seen.
+    pub seen_on: Option<String>,
+    /// Whether it takes part in a ranking by price.
+    pub ranked: bool,
+    /// Why it does not.
+    pub unranked_because: Option<String>,
+}
+
 /// Everything about one provider.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ProviderView {
@@ -632,6 +661,10 @@ pub struct ProviderView {
     pub summary: String,
     /// The day on which it was last checked as a whole.
     pub checked_on: String,
+    /// How much of what can be asked is answered.
+    pub completeness: CompletenessView,
+    /// The bill of an hour for the shape that was asked about.
+    pub hour: HourView,
     /// List rates of the default variant.
     pub list: RatesView,
     /// Per cent on top of list, decimal; null where it is not routed.
@@ -685,8 +718,10 @@ pub struct ProviderView {
 }
 
 impl ProviderView {
-    /// A provider with the prices of a day.
-    pub fn new(provider: &Provider, on: Date) -> Self {
+    /// A provider of a listing.
+    pub fn new(row: &Row<'_>, question: &Question) -> Self {
+        let (provider, on) = (row.provider, question.on);
+        let Completeness { known, disputed, unknown, not_applicable } = Completeness::of(provider);
         let variant = provider.default_variant();
         let score = provider.score();
         let fee = provider.fee_on(on);
@@ -698,6 +733,15 @@ impl ProviderView {
             kind: provider.kind.word(),
             summary: provider.summary.clone(),
             checked_on: provider.checked_on.to_string(),
+            completeness: CompletenessView { known, disputed, unknown, not_applicable },
+            hour: HourView {
+                price: row.kind.word(),
+                shape: ShapeView::from(&question.shape),
+                estimate: EstimateView::from(&row.bill),
+                seen_on: row.seen_on.map(|day| day.to_string()),
+                ranked: row.unranked.is_none(),
+                unranked_because: row.unranked.clone(),
+            },
             list: RatesView::new(provider, PriceKind::List, on),
             fee_percent: fee.map(|fee| fee.percent.to_string()),
             fee: fee.map(|fee| FeeView {

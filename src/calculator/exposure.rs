@@ -1,7 +1,7 @@
 //! What a runaway can cost, and what stops it.
 
 use super::offer::{Offer, PlanOffer, Stop};
-use crate::catalog::claim::{Limit, State};
+use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::{Ask, Estimate, Shape, price};
 use crate::money::{MoneyError, Quantity, Usd};
 
@@ -61,6 +61,21 @@ pub struct Backstop {
 }
 
 impl Backstop {
+    /// When it acts, in words.
+    pub fn when(&self) -> String {
+        let when = match (self.limit, self.state) {
+            (Some(Limit::Number(seconds)), _) => format!("after {}", seconds.duration()),
+            (Some(Limit::Unlimited), _) if self.kind == BackstopKind::NothingSent => {
+                "no wall-clock limit".to_owned()
+            }
+            (Some(Limit::Unlimited), _) => "never".to_owned(),
+            (Some(limit), _) => limit.shown(),
+            (None, State::NotApplicable) => "not applicable".to_owned(),
+            (None, _) => "not known".to_owned(),
+        };
+        if self.state == State::Disputed { format!("{when}, disputed") } else { when }
+    }
+
     /// Seconds until it acts; `None` where it never does or is not known.
     pub fn seconds(&self) -> Option<Quantity> {
         self.limit.and_then(Limit::number)
@@ -97,6 +112,45 @@ pub struct Exposed {
     pub backstops: [Backstop; 3],
     /// Hours that agents stand still until somebody notices, all together.
     pub agent_hours_blocked: Quantity,
+}
+
+/// A figure of an exposure: processors only, and the whole bill.
+pub struct Line<'a> {
+    /// Its name in tables of data.
+    pub key: &'static str,
+    /// Its name on pages.
+    pub label: &'static str,
+    /// Processors only; `None` where there is no such figure.
+    pub cpu: Option<&'a Estimate>,
+    /// The whole bill.
+    pub whole: Option<&'a Estimate>,
+}
+
+impl Exposed {
+    /// The figures in the order of the page, without what the platform does by itself.
+    pub fn lines(&self) -> [Line<'_>; 6] {
+        let line = |key, label, cpu, whole| Line { key, label, cpu, whole };
+        let [second, hour, day] = &self.cpu_rates;
+        let [whole_second, whole_hour, whole_day] = &self.whole_rates;
+        [
+            line("second", "One, a second", Some(second), Some(whole_second)),
+            line("hour", "One, an hour", Some(hour), Some(whole_hour)),
+            line("day", "One, a day", Some(day), Some(whole_day)),
+            line(
+                "until_noticed",
+                "Until noticed, if nothing stops them",
+                Some(&self.cpu_until_noticed),
+                Some(&self.whole_until_noticed),
+            ),
+            line(
+                "with_timeout",
+                "With the timeout",
+                self.cpu_with_timeout.as_ref(),
+                self.whole_with_timeout.as_ref(),
+            ),
+            line("saved", "Saved by it", self.cpu_saved.as_ref(), self.whole_saved.as_ref()),
+        ]
+    }
 }
 
 /// What the runaways cost under an offer and a plan of it.

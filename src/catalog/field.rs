@@ -154,10 +154,13 @@ pub fn price_label(price: &Price) -> String {
         price.basis.label().to_owned(),
     ];
     parts.extend((!price.variants.is_empty()).then(|| format!("for {}", price.variants.join(" "))));
-    parts.extend(price.preset.map(|preset| {
-        format!("size of {} vCPU and {} GiB", preset.vcpu, preset.memory_gib)
-    }));
-    parts.extend(price.included.as_ref().map(Allowance::label).map(|label| format!("{label} free")));
+    parts.extend(
+        price
+            .preset
+            .map(|preset| format!("size of {} vCPU and {} GiB", preset.vcpu, preset.memory_gib)),
+    );
+    parts
+        .extend(price.included.as_ref().map(Allowance::label).map(|label| format!("{label} free")));
     parts.push(format!("since {} ({})", price.since, price.beginning.label()));
     parts.join(", ")
 }

@@ -6,9 +6,10 @@ use std::cmp::Ordering;
 
 use jiff::civil::Date;
 
-use super::claim::{Answer, Claim, Tier, Verdict};
+use super::claim::{Answer, Claim, Seen, Tier, Verdict};
+use super::freshness::{age_days, stale_after};
 use super::provider::{Provider, Variant};
-use super::shape::{Estimate, price_hour};
+use super::shape::{Estimate, Exactness, price_hour};
 use super::word::{PriceKind, Status};
 use super::{Catalog, Shape};
 use crate::money::Usd;
@@ -104,6 +105,23 @@ pub struct Question {
     pub kind: Option<PriceKind>,
     /// The day whose prices hold.
     pub on: Date,
+    /// The days after which a price that nobody has read again is not ranked; `None` for no such limit.
+    pub max_age_days: Option<u64>,
+}
+
+impl Question {
+    /// Everybody in catalog order, for the default shape on a day.
+    pub fn plain(on: Date) -> Self {
+        Self {
+            filter: Filter::default(),
+            column: Column::Position,
+            direction: Direction::Ascending,
+            shape: Shape::default(),
+            kind: None,
+            on,
+            max_age_days: None,
+        }
+    }
 }
 
 /// A provider of the list.
@@ -114,6 +132,12 @@ pub struct Row<'a> {
     pub kind: PriceKind,
     /// The bill of an hour on its default variant.
     pub bill: Estimate,
+    /// The day on which the oldest of its prices was last seen; `None` where there is none with a date.
+    pub seen_on: Option<Date>,
+    /// Whether that is longer ago than a price stays fresh.
+    pub stale: bool,
+    /// Why it is not ranked by its price, where it is not.
+    pub unranked: Option<String>,
 }
 
 /// The list.
@@ -172,15 +196,43 @@ fn ranked<T: Ord>(
 }
 
 impl<'a> Row<'a> {
-    fn of(provider: &'a Provider, question: &Question) -> Self {
+    /// A provider as the question sees it.
+    pub fn of(provider: &'a Provider, question: &Question) -> Self {
         let kind = question.kind.unwrap_or_else(|| provider.price_kind_on(question.on));
         let bill = price_hour(provider, question.shape, kind, question.on);
-        Self { provider, kind, bill }
+        // A routed price is list and fee: as fresh as the list price that it is made from.
+        let variant = &provider.default_variant().id;
+        let seen_on = provider
+            .prices_on(PriceKind::List, question.on)
+            .filter(|price| price.is_for(variant))
+            .filter_map(|price| price.evidence.as_of.first_day())
+            .min();
+        let unranked = unranked(&bill, seen_on, question);
+        let last = seen_on.and_then(|seen| stale_after("price", Seen::Day(seen)));
+        let stale = last.is_some_and(|last| question.on > last);
+        Self { provider, kind, bill, seen_on, stale, unranked }
     }
 
     /// The bill, if it can be ranked.
     fn rank(&self) -> Option<Usd> {
-        self.bill.ranked()
+        if self.unranked.is_some() { None } else { self.bill.ranked() }
+    }
+}
+
+/// Why a bill takes no part in the ranking.
+fn unranked(bill: &Estimate, seen_on: Option<Date>, question: &Question) -> Option<String> {
+    match bill.exactness {
+        Exactness::Depends => return Some("the price depends".to_owned()),
+        Exactness::Unpriced => return Some("no price".to_owned()),
+        Exactness::Exact => {}
+    }
+    let most = question.max_age_days?;
+    match seen_on {
+        None => Some("the price has no date".to_owned()),
+        Some(seen) => {
+            let age = age_days(seen, question.on);
+            (age > most).then(|| format!("the price was last seen {age} days before, on {seen}"))
+        }
     }
 }
 

@@ -18,8 +18,8 @@ mod rows;
 use rows::attach;
 
 use super::Catalog;
-use super::freshness;
 use super::claim::{Address, Claim, Dispute, Evidence, Raw, Rival, Seen, Source, Stated, Value};
+use super::freshness;
 use super::plan::Plan;
 use super::price::{Allowance, Assumption, Fee, Preset, Price};
 use super::provider::{

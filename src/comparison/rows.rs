@@ -84,7 +84,11 @@ fn prices<'a>(providers: Providers<'a, '_>, on: Date) -> Vec<Row<'a>> {
         let fee = provider.fee_on(on);
         let entry = fee.map_or_else(
             || Entry::without(Standing::NotRouted),
-            |fee| Entry::computed(fee.percent.to_string()).from_source(&fee.evidence),
+            |fee| {
+                Entry::computed(fee.percent.to_string())
+                    .from_source(&fee.evidence)
+                    .under(format!("fee.{}", fee.since))
+            },
         );
         entry.into()
     }));
@@ -131,6 +135,7 @@ fn rate<'a>(
             dispute,
             ..Entry::computed(text).from_source(&price.evidence)
         }
+        .under(format!("price.{}", price.id))
         .into()
     });
     let figures: Vec<_> = providers
@@ -265,20 +270,25 @@ fn by_variant<'a>(providers: Providers<'a, '_>, sections: &[&str]) -> Vec<Row<'a
     rows
 }
 
-/// A claim of a variant by the places of its section and its line.
-fn variant_claim(variant: &Variant, section: usize, line: usize) -> Option<&dyn AnyClaim> {
-    let (_, _, rows) = variant.sections().into_iter().nth(section)?;
-    rows.into_iter().nth(line).map(|row| row.claim)
+/// A claim of a variant by the places of its section and its line, with its dotted key.
+fn variant_claim(
+    variant: &Variant,
+    section: usize,
+    line: usize,
+) -> Option<(String, &dyn AnyClaim)> {
+    let (section, _, rows) = variant.sections().into_iter().nth(section)?;
+    let row = rows.into_iter().nth(line)?;
+    Some((format!("variant.{}.{section}.{}", variant.id, row.key), row.claim))
 }
 
 fn variants_cell(provider: &Provider, section: usize, line: usize) -> Cell<'_> {
     let default = variant_claim(provider.default_variant(), section, line);
-    let said = default.map(|claim| (claim.state(), claim.shown()));
+    let said = default.map(|(_, claim)| (claim.state(), claim.shown()));
     let mut entries: Vec<Entry<'_>> = Vec::new();
     for variant in &provider.variants {
-        let Some(claim) = variant_claim(variant, section, line) else { continue };
+        let Some((key, claim)) = variant_claim(variant, section, line) else { continue };
         if entries.is_empty() || said != Some((claim.state(), claim.shown())) {
-            entries.push(Entry::of(claim).labelled(&variant.name));
+            entries.push(Entry::of(claim).labelled(&variant.name).under(key));
         }
     }
     if let [only] = entries.as_mut_slice() {
@@ -347,7 +357,10 @@ fn plans<'a>(providers: Providers<'a, '_>, keys: &[&str]) -> Vec<Row<'a>> {
                 let said = fee.and_then(|evidence| evidence.note.as_deref());
                 let at_fee = Plan::KEYS.get(place) == PLAN_KEYS.first();
                 let note = entry.note.filter(|_| at_fee || entry.note != said);
-                Entry { note, ..entry }.labelled(&plan.name)
+                let key = Plan::KEYS.get(place).copied().unwrap_or_default();
+                Entry { note, ..entry }
+                    .labelled(&plan.name)
+                    .under(format!("plan.{}.{key}", plan.id))
             })
             .collect();
         // A question that none of its plans answers has one answer.
@@ -415,7 +428,10 @@ fn section<'a>(providers: Providers<'a, '_>, wanted: &str) -> Vec<Row<'a>> {
         .map(|(line, one)| {
             row(one.key, one.label, providers, |provider| {
                 claim(provider, line)
-                    .map_or_else(|| Entry::without(Standing::Unknown), |row| Entry::of(row.claim))
+                    .map_or_else(
+                        || Entry::without(Standing::Unknown),
+                        |row| Entry::of(row.claim).under(format!("{wanted}.{}", row.key)),
+                    )
                     .into()
             })
         })
@@ -505,8 +521,10 @@ fn measured<'a>(provider: &'a Provider, one: &'a Measurement) -> Entry<'a> {
     parts.extend(statistic("success_ratio", "success ratio"));
     parts.extend(statistic("mean_success_ratio", "success ratio"));
     parts.push(one.measured_by.clone());
+    let place = provider.measurements.iter().position(|other| std::ptr::eq(other, one));
     Entry::computed(format!("{median} ({kind})"))
         .from_source(&one.evidence)
+        .under(format!("measurement.{}", place.map_or(0, |place| place + 1)))
         .remarked(parts.join("; "))
 }
 
@@ -519,7 +537,7 @@ fn scores<'a>(providers: Providers<'a, '_>) -> Row<'a> {
                 |score| {
                     let text =
                         format!("{} of {}, {}", score.value, score.scale, score.kind.label());
-                    Entry::computed(text).from_source(&score.evidence)
+                    Entry::computed(text).from_source(&score.evidence).under("score")
                 },
             )
             .into()

@@ -6,10 +6,9 @@ use leptos::wasm_bindgen::JsValue;
 use serde::{Deserialize, Serialize};
 use web_sys::UrlSearchParams;
 
-use crate::calculator::exposure::{Backstop, BackstopKind, Exposed, Exposure, expose};
+use crate::calculator::exposure::{Backstop, Exposed, Exposure, Line, expose};
 use crate::calculator::input::Input;
 use crate::calculator::offer::{Offer, PlanOffer};
-use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::Estimate;
 use crate::catalog::word::{PriceKind, capitalised};
 use crate::money::{Usd, count};
@@ -203,11 +202,7 @@ fn figures(offers: &[Offer], plans: &[(String, String)], typed: &Typed) -> AnyVi
 }
 
 fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> AnyView {
-    let [second, hour, day] = &exposed.cpu_rates;
-    let [whole_second, whole_hour, whole_day] = &exposed.whole_rates;
-    let limited =
-        |usd: &Option<Estimate>| usd.as_ref().map_or("no timeout".to_owned(), Estimate::shown);
-    let until = "Until noticed, if nothing stops them";
+    let lines: Vec<_> = exposed.lines().iter().map(line).collect();
     let backstops: Vec<_> = exposed.backstops.iter().map(backstop).collect();
     let because: Vec<String> = exposed.whole_until_noticed.because.clone();
     let verb = if exposed.whole_until_noticed.usd.is_some() { "depends" } else { "has no price" };
@@ -237,12 +232,7 @@ fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Expos
                 <caption>{offer.name.clone()} ", " {offer.card.variant.clone()} ", " {offer.card.kind.label()} ", US dollars"</caption>
                 <thead><tr><td></td><th scope="col" class="number">"CPU only"</th><th scope="col" class="number">"Whole bill"</th></tr></thead>
                 <tbody>
-                    {line("One, a second", second.shown(), whole_second.shown(), "")}
-                    {line("One, an hour", hour.shown(), whole_hour.shown(), "headline")}
-                    {line("One, a day", day.shown(), whole_day.shown(), "headline")}
-                    {line(until, exposed.cpu_until_noticed.shown(), exposed.whole_until_noticed.shown(), "")}
-                    {line("With the timeout", limited(&exposed.cpu_with_timeout), limited(&exposed.whole_with_timeout), "")}
-                    {line("Saved by it", limited(&exposed.cpu_saved), limited(&exposed.whole_saved), "")}
+                    {lines}
                 </tbody>
                 <tbody>
                     <tr><th scope="rowgroup" colspan="3" class="subhead">"What the platform does by itself, and the cost by then"</th></tr>
@@ -257,22 +247,15 @@ fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Expos
     .into_any()
 }
 
-fn line(label: &'static str, cpu: String, whole: String, class: &'static str) -> impl IntoView {
-    view! { <tr class=class><th scope="row">{label}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr> }
+fn line(line: &Line<'_>) -> impl IntoView + use<> {
+    let shown = |figure: Option<&Estimate>| figure.map_or("no timeout".to_owned(), Estimate::shown);
+    let class = if matches!(line.key, "hour" | "day") { "headline" } else { "" };
+    let (cpu, whole) = (shown(line.cpu), shown(line.whole));
+    view! { <tr class=class><th scope="row">{line.label}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr> }
 }
 
 fn backstop(backstop: &Backstop) -> impl IntoView {
-    let when = match (backstop.limit, backstop.state) {
-        (Some(Limit::Number(seconds)), _) => format!("after {}", seconds.duration()),
-        (Some(Limit::Unlimited), _) if backstop.kind == BackstopKind::NothingSent => {
-            "no wall-clock limit".to_owned()
-        }
-        (Some(Limit::Unlimited), _) => "never".to_owned(),
-        (Some(limit), _) => limit.shown(),
-        (None, State::NotApplicable) => "not applicable".to_owned(),
-        (None, _) => "not known".to_owned(),
-    };
-    let when = if backstop.state == State::Disputed { format!("{when}, disputed") } else { when };
+    let when = backstop.when();
     let cpu = backstop.cpu_usd.map_or_else(|| "–".to_owned(), Usd::shown);
     let whole = backstop.whole.as_ref().map_or_else(|| "–".to_owned(), Estimate::shown);
     let label = capitalised(backstop.kind.label());

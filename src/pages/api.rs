@@ -50,7 +50,10 @@ pub fn Api() -> impl IntoView {
                 <li>"Within v1 fields may be added; none is removed or renamed. Ignore what you do not know."</li>
                 <li>"Money, rates and quantities with fractions are decimal strings; counts and milliseconds are integers; no field has two types."</li>
                 <li>"Fields are always present. A value has a " <code>"state"</code> " (known, unknown, not_applicable, disputed) that says why it is null; where sources disagree, " <code>"claims"</code> " has all of them."</li>
-                <li>"Every answer stands in an envelope with " <code>"schema_version"</code> ", " <code>"revision"</code> ", " <code>"published_at"</code> ", " <code>"as_of"</code> ", " <code>"total"</code> " and " <code>"result"</code> "."</li>
+                <li>"Every answer stands in an envelope with " <code>"schema_version"</code> ", " <code>"revision"</code> ", " <code>"published_at"</code> ", " <code>"as_of"</code> ", " <code>"origin"</code> ", " <code>"total"</code> " and " <code>"result"</code> "."</li>
+                <li><code>"as_of"</code> " asks about a past day: prices by their dated history, all else from the revision of that day where this site has one (" <code>"origin"</code> " revision), else only what had been seen by then (evidence): what is undated or newer is unknown."</li>
+                <li>"Pages have twins: their path and query with " <code>".json"</code> ", " <code>".csv"</code> " or " <code>".md"</code> " at its end (" <code>"/catalog.json"</code> " for the catalog). The JSON twin is this API's answer, byte for byte. " <code>"/changes.atom"</code> " is a feed."</li>
+                <li><code>"stale_after"</code> " is the last day on which a value is fresh: 90 days after a price was seen, 180 after anything else."</li>
                 <li>"GET has a weak ETag and answers 304; answers may be kept for a minute and used for an hour while asked for again."</li>
                 <li>"Unknown parameters are errors, so that a typing mistake never goes unnoticed."</li>
                 <li>"The data is licensed CC BY 4.0."</li>
@@ -64,7 +67,7 @@ pub fn Api() -> impl IntoView {
         </section>
         <section class="block">
             <h2>"Changes"</h2>
-            <dl class="facts"><div><dt>"2026-11-30"</dt><dd>"v1 begins."</dd></div></dl>
+            <dl class="facts"><div><dt>"2026-11-30"</dt><dd>"v1 begins. Providers take the catalog page's filters, a shape and as_of, and carry the bill of an hour and their completeness; values carry stale_after; envelopes carry origin; changes are told."</dd></div></dl>
         </section>
     }
 }

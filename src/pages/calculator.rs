@@ -5,27 +5,29 @@ use leptos::prelude::*;
 use crate::calculator::offer::Offer;
 use crate::catalog::word::PriceKind;
 use crate::islands::calculator::{Calculator, Typed};
+use crate::parts::day::edition;
 use crate::parts::layout::{head, query};
 use crate::parts::notice::notice;
+use crate::parts::twins::twins;
 use crate::query::Query;
 use crate::state::today;
 
 /// The calculator of runaways.
 #[component]
 pub fn CalculatorPage() -> impl IntoView {
-    let state = super::state();
+    let catalog = edition().catalog;
     let mut query = Query::of_page(query().as_deref());
     let typed = Typed::of(|name| query.text(name));
-    let plans = query.plans(&state.catalog.routed().collect::<Vec<_>>());
+    let plans = query.plans(&catalog.routed().collect::<Vec<_>>());
     let _ = (query.exposure(), query.price_kind());
+    let on = query.as_of(today());
     let errors = query.errors();
     let offers: Vec<Offer> = [PriceKind::Routed, PriceKind::List]
         .into_iter()
         .flat_map(|kind| {
-            state
-                .catalog
+            catalog
                 .routed()
-                .map(move |provider| Offer::of(provider, provider.default_variant(), kind, today()))
+                .map(move |provider| Offer::of(provider, provider.default_variant(), kind, on))
         })
         .collect();
     view! {
@@ -47,5 +49,6 @@ pub fn CalculatorPage() -> impl IntoView {
             that holds all runaways where no other is named. The same figures as JSON: "
             <a href="/api/v1/exposure"><code>"/api/v1/exposure"</code></a>"."</p>
         </section>
+        {twins("/calculator")}
     }
 }

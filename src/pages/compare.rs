@@ -7,41 +7,43 @@ use leptos_router::hooks::use_params_map;
 use super::problem::{NotFound, moved, redirect, set_status, ways_on};
 use crate::catalog::{Catalog, Provider};
 use crate::comparison::{COMPARED_MAX, Comparison, Finding, Group, JOINT, Pick, Row};
+use crate::parts::day::{dated, edition, hidden_day, oldest};
 use crate::parts::entry::{Detail, cell};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
 use crate::parts::notice::notice;
+use crate::parts::twins::twins;
 use crate::query::{Query, nearest, shortened};
 use crate::state::today;
 
 /// All routed providers side by side.
 #[component]
 pub fn CompareAll() -> impl IntoView {
-    let state = super::state();
+    let catalog = edition().catalog;
     let picked = Query::of_page(query().as_deref()).repeated("p");
     if !picked.is_empty() {
-        // The boxes of the catalog's form: their comparison has an address of its own.
-        return match named_in(&state.catalog, &picked.join(JOINT)) {
-            Ok(providers) => moved(&Comparison::address(&providers)),
+        // The boxes of a form: their comparison has an address of its own.
+        return match named_in(&catalog, &picked.join(JOINT)) {
+            Ok(providers) => moved(&dated(&Comparison::address(&providers))),
             Err(wrong) => helpful(&wrong),
         };
     }
-    let providers: Vec<&Provider> = state.catalog.routed().take(COMPARED_MAX).collect();
-    compared(providers, "/compare")
+    let providers: Vec<&Provider> = catalog.routed().take(COMPARED_MAX).collect();
+    compared(&catalog, providers, "/compare")
 }
 
 /// Those that the address names, or what is wrong with it.
 #[component]
 pub fn Compare() -> impl IntoView {
-    let state = super::state();
+    let catalog = edition().catalog;
     let Some(slugs) = use_params_map().read_untracked().get("slugs") else {
         return view! { <NotFound/> }.into_any();
     };
-    match named_in(&state.catalog, &slugs.to_lowercase()) {
+    match named_in(&catalog, &slugs.to_lowercase()) {
         Ok(providers) => {
             let address = Comparison::address(&providers);
             if address == format!("/compare/{slugs}") {
-                compared(providers, &address)
+                compared(&catalog, providers, &address)
             } else {
                 redirect(&address)
             }
@@ -156,14 +158,15 @@ fn helpful(wrong: &Wrong) -> AnyView {
     .into_any()
 }
 
-fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
+fn compared(catalog: &Catalog, providers: Vec<&Provider>, address: &str) -> AnyView {
     let mut query = Query::of_page(query().as_deref());
+    let on = query.as_of(today());
     let differences = query.switch("only_differences");
     let undisputed = query.switch("only_undisputed");
     let errors = query.errors();
     let names: Vec<String> = providers.iter().map(|one| one.name.clone()).collect();
     let title = names.join(" vs ");
-    let comparison = match Comparison::of(providers, today()) {
+    let comparison = match Comparison::of(providers, on) {
         Ok(comparison) => comparison.only(differences, undisputed),
         // Only absurd prices leave the exact range, and the catalog refuses those.
         Err(error) => {
@@ -191,7 +194,7 @@ fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
     view! {
         {head(title.clone(), description)}
         <h1>{title}</h1>
-        <p class="status-line">{checked.map(|day| format!("Data last checked {day}."))} " Prices of today, US dollars."</p>
+        <p class="status-line">{checked.map(|day| format!("Data last checked {day}."))} " Prices of " {on.to_string()} ", US dollars."</p>
         {notice(&errors)}
         <section class="verdict" aria-labelledby="verdict-title">
             <h2 id="verdict-title">"What decides"</h2>
@@ -201,13 +204,42 @@ fn compared(providers: Vec<&Provider>, address: &str) -> AnyView {
             <h2 id="picks-title">"Pick this if you need …"</h2>
             <dl>{picks}</dl>
         </section>
-        <p>"Other providers: " <a href="/">"choose two to five in the catalog"</a>"."</p>
+        {picker(catalog, &comparison.providers)}
         {filters(address, differences, undisputed)}
         <p class="muted">"A cell is marked best only where every figure of its row is exact and stands on the same basis. "
         <a href="/methodology">"How all of this is made"</a>"."</p>
         {nothing}
         <nav class="contents" aria-label="On this page"><ul>{contents}</ul></nav>
         {groups}
+        {oldest(comparison.providers.iter().copied())}
+        {twins(address)}
+    }
+    .into_any()
+}
+
+/// A form that chooses others to compare: every provider is a box.
+fn picker(catalog: &Catalog, chosen: &[&Provider]) -> AnyView {
+    let boxes: Vec<_> = catalog
+        .providers()
+        .iter()
+        .map(|provider| {
+            let id = format!("p-{}", provider.slug);
+            let slug = provider.slug.to_string();
+            view! {
+                <span class="choice"><input type="checkbox" id=id.clone() name="p" value=slug checked=names(chosen, provider)/>
+                <label for=id>{provider.name.clone()}</label></span>
+            }
+        })
+        .collect();
+    view! {
+        <details class="picker">
+            <summary>"Compare others"</summary>
+            <form class="form" method="get" action="/compare">
+                {hidden_day()}
+                <fieldset class="field"><legend>"Two to five providers"</legend>{boxes}</fieldset>
+                <p class="field"><button type="submit">"Compare the chosen"</button></p>
+            </form>
+        </details>
     }
     .into_any()
 }
@@ -231,6 +263,7 @@ fn pick(pick: &Pick) -> AnyView {
 fn filters(address: &str, differences: bool, undisputed: bool) -> AnyView {
     view! {
         <form class="form filters" method="get" action=address.to_owned()>
+            {hidden_day()}
             <p class="choice"><input type="checkbox" id="only_differences" name="only_differences" value="1" checked=differences/>
             <label for="only_differences">"Only differences"</label></p>
             <p class="choice"><input type="checkbox" id="only_undisputed" name="only_undisputed" value="1" checked=undisputed/>
@@ -274,7 +307,7 @@ fn row(row: &Row<'_>, providers: &[&Provider]) -> AnyView {
             let is_best = row.best == Some(place);
             let best = is_best.then(|| view! { <span class="best">"best"</span> });
             view! {
-                <td role="cell" class:is-best=is_best data-label=provider.name.clone()>{cell(one, Detail::Short)} {best}</td>
+                <td role="cell" class:is-best=is_best data-label=provider.name.clone()>{cell(one, Detail::Short, &provider.slug)} {best}</td>
             }
         })
         .collect();

@@ -2,42 +2,47 @@
 
 use leptos::prelude::*;
 
-use crate::catalog::claim::{Answer, Claim, Tier};
-use crate::catalog::listing::{Column, Direction, Filter, NEEDS, Question, Row, list};
+use crate::catalog::claim::Tier;
+use crate::catalog::freshness::AGE_DAYS_MAX;
+use crate::catalog::listing::{Column, Direction, NEEDS, Question, Row, list};
 use crate::catalog::word::{PriceKind, Status};
 use crate::catalog::{Provider, Shape};
-use crate::comparison::{COMPARED_MAX, Comparison, Entry, Standing};
+use crate::comparison::summary::{Brief, LABELS, summary};
+use crate::comparison::{COMPARED_MAX, Comparison};
+use crate::parts::day::{dated, edition, hidden_day, oldest};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
 use crate::parts::notice::notice;
+use crate::parts::twins::twins;
 use crate::query::Query;
 use crate::state::today;
 
 /// Columns: what they are ordered by, where they can be, their label, whether they hold figures.
 const COLUMNS: [(Option<Column>, &str, bool); 7] = [
     (Some(Column::Name), "Provider", false),
-    (Some(Column::Price), "An hour, USD", true),
-    (Some(Column::Isolation), "Isolation", false),
-    (None, "Egress can be off", false),
-    (Some(Column::Score), "Score", true),
-    (None, "Measured start, ms", true),
-    (None, "Open source", false),
+    (Some(Column::Price), LABELS[0], true),
+    (Some(Column::Isolation), LABELS[1], false),
+    (None, LABELS[2], false),
+    (Some(Column::Score), LABELS[3], true),
+    (None, LABELS[4], true),
+    (None, LABELS[5], false),
 ];
 
 /// The catalog.
 #[component]
 pub fn Home() -> impl IntoView {
-    let state = super::state();
+    let catalog = edition().catalog;
     let mut query = Query::of_page(query().as_deref());
-    let question = question(&mut query);
+    let on = query.as_of(today());
+    let question = query.listing(on);
     let errors = query.errors();
-    let listing = list(&state.catalog, &question);
+    let listing = list(&catalog, &question);
     let rows: Vec<_> = listing.rows.iter().map(row).collect();
     let headers: Vec<_> = COLUMNS.iter().map(|column| header(column, &question)).collect();
-    let routed: Vec<&Provider> = state.catalog.routed().take(COMPARED_MAX).collect();
+    let routed: Vec<&Provider> = catalog.routed().take(COMPARED_MAX).collect();
     let pair = (routed.len() > 1).then(|| {
         let names: Vec<&str> = routed.iter().map(|one| one.name.as_str()).collect();
-        let href = Comparison::address(&routed);
+        let href = dated(&Comparison::address(&routed));
         view! { <a class="button" href=href>{names.join(" vs ")}</a> }
     });
     let shown = listing.rows.len();
@@ -59,6 +64,7 @@ pub fn Home() -> impl IntoView {
         {notice(&errors)}
         {form(&question)}
         <form class="picker" method="get" action="/compare">
+            {hidden_day()}
             <table role="table" class="catalog-table cards">
                 <caption>{hidden} " One hour of " {question.shape.label()} ", use only, default class of each. Ranges and \
                 prices that are not known are not ranked."</caption>
@@ -73,21 +79,8 @@ pub fn Home() -> impl IntoView {
         <p class="muted">"Sources and dates stand on each provider's page. Routed prices are list prices and the router's \
         fee. The score is an editorial figure without a published error: two points decide nothing. "
         <a href="/methodology">"How all of this is made"</a>"."</p>
-    }
-}
-
-fn question(query: &mut Query) -> Question {
-    Question {
-        filter: Filter {
-            isolation: query.word("isolation", Tier::parse),
-            needs: NEEDS.into_iter().filter(|need| query.switch(need.word())).collect(),
-            status: query.word("status", Status::parse),
-        },
-        column: query.word("sort", Column::parse).unwrap_or(Column::Position),
-        direction: query.word("order", Direction::parse).unwrap_or(Direction::Ascending),
-        shape: query.shape(),
-        kind: query.price_kind(),
-        on: today(),
+        {oldest(listing.rows.iter().map(|row| row.provider))}
+        {twins("/catalog")}
     }
 }
 
@@ -103,6 +96,8 @@ fn ordered(question: &Question, column: Column, direction: Direction) -> String 
         ("sort", Some(column.word())),
         ("order", Some(direction.word())),
     ];
+    let age = question.max_age_days.map_or_else(String::new, |age| format!("&max_age_days={age}"));
+    address.push_str(&age);
     let needs = filter.needs.iter().map(|need| (need.word(), Some("1")));
     for (name, word) in words.into_iter().chain(needs) {
         if let Some(word) = word {
@@ -112,7 +107,7 @@ fn ordered(question: &Question, column: Column, direction: Direction) -> String 
             address.push_str(word);
         }
     }
-    address
+    dated(&address)
 }
 
 fn header((column, label, figures): &(Option<Column>, &str, bool), question: &Question) -> AnyView {
@@ -138,34 +133,26 @@ fn header((column, label, figures): &(Option<Column>, &str, bool), question: &Qu
 fn row(row: &Row<'_>) -> AnyView {
     let provider = row.provider;
     let compare = format!("Compare {}", provider.name);
-    let kind = (provider.status == Status::Routed).then(|| row.kind.label());
+    let cells: Vec<_> = summary(row).iter().map(cell).collect();
     view! {
         <tr role="row">
             <td role="cell"><input type="checkbox" name="p" value=provider.slug.to_string() aria-label=compare/></td>
             <th role="rowheader" scope="row">{named(provider)}</th>
-            {cell(Entry::bill(&row.bill), kind.map(str::to_owned))}
-            {isolation(provider)}
-            {cell(verdict(&provider.egress.can_disable_at_create), None)}
-            {cell(score(provider), None)}
-            {start(provider)}
-            {cell(verdict(&provider.deploy.open_source), None)}
+            {cells}
         </tr>
     }
     .into_any()
 }
 
 /// A value, flagged where it depends or is disputed, with a word beside it.
-fn cell(entry: Entry<'_>, beside: Option<String>) -> AnyView {
-    let flag = match entry.standing {
-        Standing::Known => None,
-        standing => Some(standing.label()),
-    };
-    let beside = beside.map(|words| view! { <small>{words}</small> });
-    match (entry.text, flag) {
+fn cell(brief: &Brief<'_>) -> AnyView {
+    let flag = brief.flag();
+    let beside = brief.beside.clone().map(|words| view! { <small>{words}</small> });
+    match (brief.entry.text.clone(), flag) {
         (Some(text), None) if beside.is_none() => view! { <td role="cell">{text}</td> }.into_any(),
-        (Some(text), None) => view! { <td role="cell">{text} {beside}</td> }.into_any(),
+        (Some(text), None) => view! { <td role="cell">{text} " " {beside}</td> }.into_any(),
         (Some(text), Some(flag)) => {
-            view! { <td role="cell">{text} " " <small class="flag">{flag}</small> {beside}</td> }
+            view! { <td role="cell">{text} " " <small class="flag">{flag}</small> " " {beside}</td> }
                 .into_any()
         }
         (None, flag) => {
@@ -224,6 +211,11 @@ fn form(question: &Question) -> AnyView {
             <select id="isolation" name="isolation">{tiers.to_vec()}</select></p>
             <p class="field"><label for="status">"Router"</label><select id="status" name="status">{statuses.to_vec()}</select></p>
             <fieldset class="field"><legend>"Only those that say yes to"</legend>{switches}</fieldset>
+            <p class="field"><label for="max_age_days">"Rank prices seen within, days"</label>
+            <input id="max_age_days" name="max_age_days" inputmode="numeric" placeholder=format!("any, to {AGE_DAYS_MAX}")
+                value=question.max_age_days.map(|age| age.to_string())/></p>
+            <p class="field"><label for="as_of">"As of"</label>
+            <input id="as_of" name="as_of" type="date" max=today().to_string() value=(question.on != today()).then(|| question.on.to_string())/></p>
             <input type="hidden" name="sort" value=question.column.word()/>
             <input type="hidden" name="order" value=question.direction.word()/>
             <p class="field"><button type="submit">"Show"</button></p>
@@ -238,46 +230,4 @@ fn option(
     selected: bool,
 ) -> impl IntoView + Clone {
     view! { <option value=word.unwrap_or("") selected=selected>{label}</option> }
-}
-
-/// The wall of a plain create call, and what else can be had by asking.
-fn isolation(provider: &Provider) -> AnyView {
-    let default = provider.default_variant();
-    let tier = default.isolation.tier.value().copied();
-    let mut others: Vec<Tier> = Vec::new();
-    for variant in &provider.variants {
-        match variant.isolation.tier.value() {
-            Some(other) if Some(*other) != tier && !others.contains(other) => others.push(*other),
-            _ => {}
-        }
-    }
-    let words: Vec<&str> = others.iter().map(|tier| tier.label()).collect();
-    let asked = (!words.is_empty()).then(|| format!("on request: {}", words.join(", ")));
-    cell(Entry::of(&default.isolation.tier), asked)
-}
-
-/// Yes, partly or no.
-fn verdict(claim: &Claim<Answer>) -> Entry<'_> {
-    let label = claim.value().map(|answer| answer.verdict.label().to_owned());
-    Entry { text: label, ..Entry::of(claim) }
-}
-
-fn score(provider: &Provider) -> Entry<'_> {
-    provider.score().map_or_else(
-        || Entry::without(Standing::NotScored),
-        |score| Entry::computed(format!("{} of {}", score.value, score.scale)),
-    )
-}
-
-/// The first measured median, with the class that was measured.
-fn start(provider: &Provider) -> AnyView {
-    let measured =
-        provider.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)));
-    let Some((one, median)) = measured else {
-        return cell(Entry::without(Standing::NotMeasured), None);
-    };
-    let tier = provider.variant(&one.variant).and_then(|one| one.isolation.tier.value());
-    let until = one.window_end.clone().unwrap_or_default();
-    let class = tier.map_or_else(String::new, |tier| format!("{}, ", tier.label()));
-    cell(Entry::computed(median.to_owned()), Some(format!("{class}{until}")))
 }

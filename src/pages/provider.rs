@@ -3,41 +3,46 @@
 use std::cmp::Reverse;
 
 use axum::http::StatusCode;
+use jiff::civil::Date;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use super::problem::{NotFound, redirect, set_status, ways_on};
-use crate::catalog::Provider;
 use crate::catalog::claim::{AnyClaim, State};
 use crate::catalog::price::{Allowance, Price};
-use crate::catalog::provider::{Row, Variant};
+use crate::catalog::provider::{Detail as Fact, Row, Variant};
 use crate::catalog::shape::{Shape, price_default};
 use crate::catalog::word::{Basis, PriceKind};
+use crate::catalog::{Provider, ProviderSlug};
 use crate::comparison::{Comparison, Entry, Standing};
 use crate::money::Quantity;
+use crate::parts::day::{dated, edition, oldest};
+use crate::parts::drawing::{completeness, steps};
 use crate::parts::entry::{Detail, entry, link};
-use crate::parts::layout::head;
+use crate::parts::layout::{head, query};
 use crate::parts::mark::mark;
-use crate::query::{nearest, shortened};
+use crate::parts::notice::notice;
+use crate::parts::twins::{feed, twins};
+use crate::query::{Query, nearest, shortened};
 use crate::state::today;
 
 /// One provider.
 #[component]
 pub fn ProviderPage() -> impl IntoView {
-    let state = super::state();
+    let catalog = edition().catalog;
     let Some(slug) = use_params_map().read_untracked().get("slug") else {
         return view! { <NotFound/> }.into_any();
     };
-    if let Some(provider) = state.catalog.find(&slug) {
+    if let Some(provider) = catalog.find(&slug) {
         let others: Vec<&Provider> =
-            state.catalog.routed().filter(|other| other.slug != provider.slug).collect();
+            catalog.routed().filter(|other| other.slug != provider.slug).collect();
         return shown(provider, &others);
     }
-    if let Some(provider) = state.catalog.find(&slug.to_lowercase()) {
+    if let Some(provider) = catalog.find(&slug.to_lowercase()) {
         return redirect(&format!("/sandboxes/{}", provider.slug));
     }
     set_status(StatusCode::NOT_FOUND);
-    let near = nearest(&state.catalog, &slug)
+    let near = nearest(&catalog, &slug)
         .map(|near| (format!("/sandboxes/{}", near.slug), near.name.clone()));
     view! {
         {head("No such provider", "The catalog has no provider of this name.")}
@@ -50,10 +55,13 @@ pub fn ProviderPage() -> impl IntoView {
 }
 
 fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
+    let mut query = Query::of_page(query().as_deref());
+    let on = query.as_of(today());
+    let errors = query.errors();
     let comparisons: Vec<_> = others
         .iter()
         .map(|other| {
-            let href = Comparison::address(&[provider, other]);
+            let href = dated(&Comparison::address(&[provider, other]));
             view! { <li><a href=href>{provider.name.clone()} " vs " {other.name.clone()}</a></li> }
         })
         .collect();
@@ -75,9 +83,12 @@ fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
             {provider.kind.label()} ", " {provider.status.label()} ". Last checked as a whole on "
             <time>{provider.checked_on.to_string()}</time>"."
         </p>
+        {notice(&errors)}
+        {completeness(provider)}
+        {oldest([provider])}
         <nav class="contents" aria-label="On this page"><ul>{contents}</ul></nav>
-        {prices(provider)}
-        {history(provider)}
+        {prices(provider, on)}
+        {history(provider, on)}
         {variants(provider)}
         {plans(provider)}
         {sections}
@@ -87,6 +98,7 @@ fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
         {changes(provider)}
         <section id="compare" class="block"><h2>"Compare"</h2><ul class="plain">{comparisons}</ul></section>
         {sources(provider)}
+        {twins(&format!("/sandboxes/{}", provider.slug))}
     }
     .into_any()
 }
@@ -111,31 +123,30 @@ fn contents(provider: &Provider) -> Vec<(&'static str, &'static str)> {
     list
 }
 
-/// What holds today: list and routed beside each other, and what a plain create call costs.
-fn prices(provider: &Provider) -> AnyView {
-    let today = today();
-    let list: Vec<&Price> = provider.prices_on(PriceKind::List, today).collect();
+/// What holds on a day: list and routed beside each other, and what a plain create call costs.
+fn prices(provider: &Provider, on: Date) -> AnyView {
+    let list: Vec<&Price> = provider.prices_on(PriceKind::List, on).collect();
     let rows: Vec<_> = list
         .iter()
         .map(|price| {
             let routed =
-                provider.prices_on(PriceKind::Routed, today).find(|other| other.pairs_with(price));
+                provider.prices_on(PriceKind::Routed, on).find(|other| other.pairs_with(price));
             price_row(provider, price, routed)
         })
         .collect();
-    let fee = provider.fee_on(today).map(|fee| {
+    let fee = provider.fee_on(on).map(|fee| {
         view! { <p>"Routed price = list price and a fee of " <strong>{fee.percent.to_string()} " %"</strong>
         ", since " {fee.since.to_string()} "." </p> }
     });
     let bills: Vec<_> =
-        provider.variants.iter().map(|variant| default_bill(provider, variant)).collect();
+        provider.variants.iter().map(|variant| default_bill(provider, variant, on)).collect();
     view! {
         <section id="prices" class="block">
             <h2>"Prices"</h2>
             {fee}
-            <div class="table-region" role="region" aria-label="Prices of today" tabindex="0">
+            <div class="table-region" role="region" aria-label="Prices of the day" tabindex="0">
                 <table>
-                    <caption>"Prices of today, US dollars for one unit and one second"</caption>
+                    <caption>"Prices of " {on.to_string()} ", US dollars for one unit and one second"</caption>
                     <thead><tr>
                         <th scope="col">"For"</th><th scope="col">"Billed by"</th>
                         <th scope="col" class="number">"List"</th><th scope="col" class="number">"Routed"</th>
@@ -179,7 +190,8 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
         standing: if dispute.is_some() { Standing::Disputed } else { Standing::Known },
         dispute,
         ..Entry::computed("").from_source(&price.evidence)
-    };
+    }
+    .under(format!("price.{}", price.id));
     view! {
         <tr>
             <th scope="row">{price.component.label()} {preset} {of}</th>
@@ -188,32 +200,33 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
             <td class="number">{routed.map_or_else(|| "not routed".to_owned(), second)}</td>
             <td>{unit}</td>
             <td>{included}</td>
-            <td>{entry(&source, Detail::Short)}</td>
+            <td>{entry(&source, Detail::Short, &provider.slug)}</td>
         </tr>
     }
     .into_any()
 }
 
 /// The bill of a variant in the size that a create call gives.
-fn default_bill(provider: &Provider, variant: &Variant) -> AnyView {
+fn default_bill(provider: &Provider, variant: &Variant, on: Date) -> AnyView {
     let shown = |kind: PriceKind, seconds: u64| {
-        Entry::bill(&price_default(provider, variant, kind, Quantity::from(seconds), today()))
+        Entry::bill(&price_default(provider, variant, kind, Quantity::from(seconds), on))
     };
     let size = Shape::default_of(variant).map(|shape| format!(" ({})", shape.label()));
     view! {
         <div>
             <dt>{variant.name.clone()} {size}</dt>
-            <dd>{entry(&shown(PriceKind::List, 1).labelled("a second, list"), Detail::Short)}</dd>
-            <dd>{entry(&shown(PriceKind::List, 3_600).labelled("an hour, list"), Detail::Short)}</dd>
-            <dd>{entry(&shown(PriceKind::Routed, 3_600).labelled("an hour, routed"), Detail::Short)}</dd>
+            <dd>{entry(&shown(PriceKind::List, 1).labelled("a second, list"), Detail::Short, &provider.slug)}</dd>
+            <dd>{entry(&shown(PriceKind::List, 3_600).labelled("an hour, list"), Detail::Short, &provider.slug)}</dd>
+            <dd>{entry(&shown(PriceKind::Routed, 3_600).labelled("an hour, routed"), Detail::Short, &provider.slug)}</dd>
         </div>
     }
     .into_any()
 }
 
 /// Every price row with its first day, the newest first.
-fn history(provider: &Provider) -> AnyView {
-    let mut prices: Vec<&Price> = provider.prices.iter().collect();
+fn history(provider: &Provider, on: Date) -> AnyView {
+    let mut prices: Vec<&Price> =
+        provider.prices.iter().filter(|price| price.since <= on).collect();
     prices.sort_by_key(|price| Reverse(price.since));
     let rows: Vec<_> = prices
         .into_iter()
@@ -229,7 +242,7 @@ fn history(provider: &Provider) -> AnyView {
                     <td>{price.beginning.label()}</td>
                     <td>{price.kind.label()} " " {price.component.label()}</td>
                     <td class="number">{amount}</td>
-                    <td>{entry(&source, Detail::Short)}</td>
+                    <td>{entry(&source, Detail::Short, &provider.slug)}</td>
                 </tr>
             }
         })
@@ -237,6 +250,7 @@ fn history(provider: &Provider) -> AnyView {
     view! {
         <section id="price-history" class="block">
             <h2>"Price history"</h2>
+            {steps(provider, on)}
             <div class="table-region" role="region" aria-label="Price history" tabindex="0">
                 <table>
                     <caption>"A price is never edited: a later row replaces an earlier one"</caption>
@@ -263,9 +277,15 @@ fn variants(provider: &Provider) -> AnyView {
                 .sections()
                 .into_iter()
                 .zip(default.sections())
-                .flat_map(|((_, _, rows), (_, _, defaults))| rows.into_iter().zip(defaults))
-                .filter(|(row, other)| is_default || said(row.claim) != said(other.claim))
-                .map(|(row, _)| fact(row.label, &Entry::of(row.claim)))
+                .flat_map(|((key, _, rows), (_, _, defaults))| {
+                    rows.into_iter().zip(defaults).map(move |(row, other)| (key, row, other))
+                })
+                .filter(|(_, row, other)| is_default || said(row.claim) != said(other.claim))
+                .map(|(key, row, _)| (key, row))
+                .map(|(key, row)| {
+                    let key = format!("variant.{}.{key}.{}", variant.id, row.key);
+                    fact(row.label, &Entry::of(row.claim).under(key), &provider.slug)
+                })
                 .collect();
             let remark = (!is_default)
                 .then(|| view! { <p class="remark">"Only what differs from " {default.name.clone()} "."</p> });
@@ -283,8 +303,9 @@ fn variants(provider: &Provider) -> AnyView {
 }
 
 /// A term and its value in full.
-fn fact(label: &str, shown: &Entry<'_>) -> AnyView {
-    view! { <div><dt>{label.to_owned()}</dt><dd>{entry(shown, Detail::Full)}</dd></div> }.into_any()
+fn fact(label: &str, shown: &Entry<'_>, slug: &ProviderSlug) -> AnyView {
+    view! { <div><dt>{label.to_owned()}</dt><dd>{entry(shown, Detail::Full, slug)}</dd></div> }
+        .into_any()
 }
 
 /// A section of claims, with the facts under keys of their own that belong to it.
@@ -294,17 +315,25 @@ fn section(
     title: &'static str,
     rows: &[Row<'_>],
 ) -> AnyView {
-    let claims: Vec<_> = rows.iter().map(|row| fact(row.label, &Entry::of(row.claim))).collect();
+    let claim = |row: &Row<'_>| {
+        let shown = Entry::of(row.claim).under(format!("{key}.{}", row.key));
+        fact(row.label, &shown, &provider.slug)
+    };
+    let claims: Vec<_> = rows.iter().map(claim).collect();
     let details: Vec<_> = provider
         .details
         .iter()
         .filter(|detail| detail.section == key)
-        .map(|detail| fact(&detail.key.replace('_', " "), &Entry::of(&detail.claim)))
+        .map(|detail| fact(&detail.key.replace('_', " "), &of_detail(detail), &provider.slug))
         .collect();
     view! {
         <section id=key class="block"><h2>{title}</h2><dl class="facts">{claims}{details}</dl></section>
     }
     .into_any()
+}
+
+fn of_detail(detail: &Fact) -> Entry<'_> {
+    Entry::of(&detail.claim).under(format!("detail.{}.{}", detail.section, detail.key))
 }
 
 /// Facts under keys of their own whose section is not one of the above, such as those about prices.
@@ -316,7 +345,7 @@ fn more(provider: &Provider) -> AnyView {
         .filter(|detail| !shown.contains(&detail.section.as_str()))
         .map(|detail| {
             let label = format!("{}: {}", detail.section, detail.key.replace('_', " "));
-            fact(&label, &Entry::of(&detail.claim))
+            fact(&label, &of_detail(detail), &provider.slug)
         })
         .collect();
     let none = facts.is_empty().then(|| view! { <p>"Nothing is recorded."</p> });
@@ -344,18 +373,20 @@ fn plans(provider: &Provider) -> AnyView {
         .iter()
         .enumerate()
         .filter_map(|(place, row)| {
-            let claims: Vec<&dyn AnyClaim> = provider
+            let claims: Vec<(&str, Row<'_>)> = provider
                 .plans
                 .iter()
-                .filter_map(|plan| plan.rows().into_iter().nth(place))
-                .map(|row| row.claim)
+                .filter_map(|plan| Some((plan.id.as_str(), plan.rows().into_iter().nth(place)?)))
                 .collect();
-            if claims.iter().all(|claim| claim.state() == State::Unknown) {
+            if claims.iter().all(|(_, row)| row.claim.state() == State::Unknown) {
                 return None;
             }
             let cells: Vec<_> = claims
                 .into_iter()
-                .map(|claim| view! { <td>{entry(&Entry::of(claim), Detail::Short)}</td> })
+                .map(|(plan, row)| {
+                    let shown = Entry::of(row.claim).under(format!("plan.{plan}.{}", row.key));
+                    view! { <td>{entry(&shown, Detail::Short, &provider.slug)}</td> }
+                })
                 .collect();
             Some(view! { <tr><th scope="row">{row.label}</th>{cells}</tr> })
         })
@@ -376,7 +407,8 @@ fn measurements(provider: &Provider) -> AnyView {
     let items: Vec<_> = provider
         .measurements
         .iter()
-        .map(|one| {
+        .enumerate()
+        .map(|(place, one)| {
             let figures: Vec<_> = one
                 .statistics
                 .iter()
@@ -391,14 +423,16 @@ fn measurements(provider: &Provider) -> AnyView {
             );
             let window: Vec<String> =
                 [one.window_start.clone(), one.window_end.clone()].into_iter().flatten().collect();
-            let source = Entry::computed(one.measured_by.clone()).from_source(&one.evidence);
+            let source = Entry::computed(one.measured_by.clone())
+                .from_source(&one.evidence)
+                .under(format!("measurement.{}", place + 1));
             view! {
                 <section class="variant">
                     <h3>{one.metric.replace('_', " ")} ", " {one.mode.clone()}</h3>
                     <p>{variant} ", " {window.join(" to ")} {one.days.clone().map(|days| format!(" ({days} days)"))}</p>
                     {one.method.clone().map(|method| view! { <p class="remark">{method}</p> })}
                     <table><caption class="visually-hidden">"Figures"</caption><tbody>{figures}</tbody></table>
-                    {entry(&source, Detail::Full)}
+                    {entry(&source, Detail::Full, &provider.slug)}
                 </section>
             }
         })
@@ -414,10 +448,10 @@ fn score(provider: &Provider) -> AnyView {
     let shown = match provider.score() {
         Some(score) => {
             let text = format!("{} of {} ({})", score.value, score.scale, score.kind.label());
-            let found = Entry::computed(text).from_source(&score.evidence);
-            entry(&found, Detail::Full)
+            let found = Entry::computed(text).from_source(&score.evidence).under("score");
+            entry(&found, Detail::Full, &provider.slug)
         }
-        None => entry(&Entry::without(Standing::NotScored), Detail::Full),
+        None => entry(&Entry::without(Standing::NotScored), Detail::Full, &provider.slug),
     };
     view! { <section id="score" class="block"><h2>"Score"</h2>{shown}</section> }.into_any()
 }
@@ -427,14 +461,19 @@ fn changes(provider: &Provider) -> AnyView {
         .history
         .iter()
         .map(|change| {
-            let shown = Entry::computed(change.value.clone()).from_source(&change.evidence);
+            let shown = Entry::computed(change.value.clone())
+                .from_source(&change.evidence)
+                .under(format!("history.{}", change.key));
             let since = change.since.map(|day| format!(", since {day}"));
-            fact(&format!("{}{}", change.key, since.unwrap_or_default()), &shown)
+            let label = format!("{}{}", change.key, since.unwrap_or_default());
+            fact(&label, &shown, &provider.slug)
         })
         .collect();
     let none = items.is_empty().then(|| view! { <p>"Nothing is recorded."</p> });
     view! {
-        <section id="changes" class="block"><h2>"Other history"</h2>{none}<dl class="facts">{items}</dl></section>
+        <section id="changes" class="block"><h2>"Other history"</h2>{none}<dl class="facts">{items}</dl>
+        <p><a href=format!("/changes?providers={}", provider.slug)>"What changed about it here"</a>", also as an "
+        {feed(&format!("/sandboxes/{}.atom", provider.slug), "Atom feed")}"."</p></section>
     }
     .into_any()
 }

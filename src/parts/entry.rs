@@ -2,8 +2,11 @@
 
 use leptos::prelude::*;
 
+use crate::catalog::ProviderSlug;
 use crate::catalog::claim::{Confidence, Dispute, Evidence, Source};
+use crate::catalog::freshness::age_days;
 use crate::comparison::{Cell, Entry, Standing};
+use crate::parts::day::edition;
 
 /// How much is said of where a value comes from.
 #[derive(Clone, Copy, PartialEq)]
@@ -14,14 +17,14 @@ pub enum Detail {
     Full,
 }
 
-/// Every entry of a cell.
-pub fn cell(cell: &Cell<'_>, detail: Detail) -> AnyView {
-    let entries: Vec<_> = cell.entries.iter().map(|one| entry(one, detail)).collect();
+/// Every entry of a provider's cell.
+pub fn cell(cell: &Cell<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView {
+    let entries: Vec<_> = cell.entries.iter().map(|one| entry(one, detail, slug)).collect();
     view! { <div class="entries">{entries}</div> }.into_any()
 }
 
-/// One entry.
-pub fn entry(entry: &Entry<'_>, detail: Detail) -> AnyView {
+/// One entry of a provider.
+pub fn entry(entry: &Entry<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView {
     let label = entry.label.clone().map(|label| view! { <span class="entry-label">{label}</span> });
     let value = match (&entry.text, entry.standing) {
         (Some(text), _) => value(text),
@@ -34,14 +37,29 @@ pub fn entry(entry: &Entry<'_>, detail: Detail) -> AnyView {
     let flag = matches!(entry.standing, Standing::Disputed | Standing::Depends)
         .then(|| view! { <span class="flag">{entry.standing.label()}</span> });
     let remark = entry.remark.clone().map(|remark| view! { <p class="remark">{remark}</p> });
+    let on = edition().day;
+    let stale = entry.evidence.filter(|evidence| evidence.is_stale(on));
+    let faded = stale.and_then(|evidence| evidence.as_of.first_day()).map(|seen| {
+        let words = format!("not seen for {} days", age_days(seen, on));
+        view! { <span class="flag">{words}</span> }
+    });
+    let fix = entry.key.as_ref().map(|key| correction(slug, key, &entry.label));
     let evidence = entry.evidence.map(|evidence| evidence_of(evidence, entry.note, detail));
     let dispute = entry.dispute.map(rivals);
     view! {
-        <div class="entry" data-standing=entry.standing.word()>
-            {label} " " {value} " " {flag} {remark} {evidence} {dispute}
+        <div class="entry" data-standing=entry.standing.word() class:stale=stale.is_some()>
+            {label} " " {value} " " {flag} " " {faded} {fix} {remark} {evidence} {dispute}
         </div>
     }
     .into_any()
+}
+
+/// The way to correct a value.
+fn correction(slug: &ProviderSlug, key: &str, label: &Option<String>) -> AnyView {
+    let href = format!("/sandboxes/{slug}/correct?key={key}");
+    let words = format!("Correct {}", label.as_deref().unwrap_or("this value"));
+    view! { <a class="fix" rel="nofollow" href=href title="Suggest a correction" aria-label=words>"✎"</a> }
+        .into_any()
 }
 
 /// A value; an address becomes a link.

@@ -4,13 +4,15 @@ use axum::http::request::Parts;
 use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 
+use crate::parts::day::{banner, edition};
 use crate::state::AppState;
 
 /// Every page that the menu leads to.
-const MENU: [(&str, &str); 6] = [
+const MENU: [(&str, &str); 7] = [
     ("/", "Catalog"),
     ("/compare", "Compare"),
     ("/calculator", "Runaway cost"),
+    ("/changes", "Changes"),
     ("/guide", "Guide"),
     ("/methodology", "Methodology"),
     ("/api", "API"),
@@ -52,21 +54,20 @@ pub fn Layout(children: Children) -> impl IntoView {
             view! { <li><a href=*href aria-current=current>{*label}</a></li> }
         })
         .collect();
-    let footer = use_context::<AppState>().map(|state| {
-        let checked = state.catalog.providers().iter().map(|one| one.checked_on).min();
-        let checked = checked.map(|day| format!("Data last checked {day}. "));
-        view! {
-            <p>{checked} "Revision " <code>{state.revision.name().to_owned()}</code>", published here "
-            {state.revision.published_at.clone()}"."</p>
-        }
-    });
+    let edition = edition();
+    let checked = edition.catalog.providers().iter().map(|one| one.checked_on).min();
+    let checked = checked.map(|day| format!("Data last checked {day}. "));
+    let footer = view! {
+        <p>{checked} "Revision " <code>{edition.revision.name().to_owned()}</code>", published here "
+        {edition.revision.published_at.clone()}"."</p>
+    };
     view! {
         <a class="skip" href="#content">"To the content"</a>
         <header class="masthead">
             <a class="brand" href="/">"Thud"</a>
             <nav aria-label="Main"><ul>{items}</ul></nav>
         </header>
-        <main id="content" tabindex="-1">{children()}</main>
+        <main id="content" tabindex="-1">{banner(&here)}{children()}</main>
         <footer class="footer">
             {footer}
             <p>"Catalog data: " <a rel="license noopener" href="https://creativecommons.org/licenses/by/4.0/">"CC BY 4.0"</a>

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::catalog::Provider;
+use crate::parts::day::dated;
 
 /// The mark of a provider; its name always stands beside it.
 pub fn mark(provider: &Provider) -> AnyView {
@@ -12,6 +13,6 @@ pub fn mark(provider: &Provider) -> AnyView {
 
 /// The mark and the name, linked to the provider's page.
 pub fn named(provider: &Provider) -> AnyView {
-    let href = format!("/sandboxes/{}", provider.slug);
+    let href = dated(&format!("/sandboxes/{}", provider.slug));
     view! { <a class="named" href=href>{mark(provider)} {provider.name.clone()}</a> }.into_any()
 }

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::twins;
 use crate::state::{AppState, today};
 
 /// Catalog pages and data: fresh for a minute, usable for an hour while asked for again.
@@ -67,7 +68,8 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 
 /// Answers 304 and OPTIONS itself, and puts the policy on what others answer.
 pub async fn answer(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let is_api = request.uri().path().starts_with("/api/");
+    let path = request.uri().path();
+    let is_api = path.starts_with("/api/") || twins::is_twin(path);
     let mut response = match policy(&state, &request) {
         _ if is_api && request.method() == Method::OPTIONS => options(),
         Policy::Catalog => catalog(&state, request, next).await,

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use axum::http::uri::Authority;
 use tracing_subscriber::EnvFilter;
 
+use crate::catalog::claim::Address;
+
 /// Where the site listens if `THUD_ADDR` says nothing.
 const ADDR: &str = "127.0.0.1:3000";
 /// The name of the database in the data folder.
@@ -30,6 +32,9 @@ pub struct Config {
     /// `THUD_PUBLIC_URL`: scheme and host by which the world reaches the site, such as `https://thud.example`. Other
     /// hosts are then turned away; without it only localhost and address literals are served.
     pub public_url: Option<String>,
+    /// `THUD_REPOSITORY_URL`: the web address of the repository that holds the catalog, such as
+    /// `https://github.com/name/thud`; corrections are suggested there. Without it a page says how to make one.
+    pub repository_url: Option<String>,
     /// `THUD_LOG`: a filter of tracing, such as `info`, which shows every request; `warn` if left out.
     pub log: String,
 }
@@ -55,6 +60,13 @@ impl Config {
             Err(VarError::NotPresent) => None,
             Err(VarError::NotUnicode(_)) => return Err("THUD_PUBLIC_URL is not UTF-8".to_owned()),
         };
+        let repository_url = match std::env::var("THUD_REPOSITORY_URL") {
+            Ok(text) => Some(repository_url(&text)?),
+            Err(VarError::NotPresent) => None,
+            Err(VarError::NotUnicode(_)) => {
+                return Err("THUD_REPOSITORY_URL is not UTF-8".to_owned());
+            }
+        };
         let log = match std::env::var("THUD_LOG") {
             Ok(text) => text,
             Err(_) => LOG.to_owned(),
@@ -62,7 +74,7 @@ impl Config {
         if let Err(error) = EnvFilter::try_new(&log) {
             return Err(format!("THUD_LOG is {log} ({error}); a filter such as info is allowed"));
         }
-        Ok(Self { addr, data_dir, catalog_dir, site_root, public_url, log })
+        Ok(Self { addr, data_dir, catalog_dir, site_root, public_url, repository_url, log })
     }
 
     /// The database file.
@@ -93,9 +105,28 @@ fn public_url(text: &str) -> Result<String, String> {
     Ok(plain.to_ascii_lowercase())
 }
 
+/// Reads the address of a repository: a web address without a query.
+fn repository_url(text: &str) -> Result<String, String> {
+    match Address::parse_text(text) {
+        Ok(Address(url)) if !url.contains(['?', '#']) => Ok(url.trim_end_matches('/').to_owned()),
+        _ => Err(format!(
+            "THUD_REPOSITORY_URL is {text}; an address such as https://github.com/name/thud is allowed"
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_repository_is_a_web_address() {
+        let url = "https://github.com/name/thud";
+        assert_eq!(repository_url(&format!("{url}/")).as_deref(), Ok(url));
+        for text in ["", "github.com/name", "javascript:alert(1)", "https://a/b?c", "https://a b"] {
+            assert!(repository_url(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_public_url_is_a_scheme_and_a_host() {

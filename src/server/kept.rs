@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::stream::iter;
 use jiff::civil::Date;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -92,9 +94,59 @@ pub async fn answer(State(kept): State<Kept>, request: Request, next: Next) -> R
         return response;
     }
     let (parts, body) = response.into_parts();
-    let Ok(body) = to_bytes(body, ANSWER_BYTES_MAX).await else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    };
-    kept.0.insert(question, Answer { headers: parts.headers.clone(), body: body.clone() });
-    Response::from_parts(parts, Body::from(body))
+    match gathered(body).await {
+        Gathered::Whole(body) => {
+            kept.0.insert(question, Answer { headers: parts.headers.clone(), body: body.clone() });
+            Response::from_parts(parts, Body::from(body))
+        }
+        Gathered::TooLarge(body) => Response::from_parts(parts, body),
+        Gathered::Broken => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// A body that was read as far as it is worth keeping.
+enum Gathered {
+    /// All of it.
+    Whole(Bytes),
+    /// It is too large to be kept: it goes on as it comes.
+    TooLarge(Body),
+    /// It broke off.
+    Broken,
+}
+
+async fn gathered(body: Body) -> Gathered {
+    let mut stream = body.into_data_stream();
+    let mut chunks: Vec<Bytes> = Vec::new();
+    let mut length = 0;
+    while let Some(chunk) = stream.next().await {
+        let Ok(chunk) = chunk else { return Gathered::Broken };
+        length += chunk.len();
+        chunks.push(chunk);
+        if length > ANSWER_BYTES_MAX {
+            let read = iter(chunks.into_iter().map(Ok));
+            return Gathered::TooLarge(Body::from_stream(read.chain(stream)));
+        }
+    }
+    Gathered::Whole(Bytes::from(chunks.concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+
+    #[tokio::test]
+    async fn what_is_too_large_to_keep_is_answered_all_the_same() {
+        let chunk = Bytes::from(vec![7_u8; ANSWER_BYTES_MAX / 2 + 1]);
+        let stream = iter([Ok::<_, axum::Error>(chunk.clone()), Ok(chunk.clone())]);
+        let Gathered::TooLarge(body) = gathered(Body::from_stream(stream)).await else {
+            panic!("was kept");
+        };
+        let read = to_bytes(body, usize::MAX).await.unwrap();
+        assert_eq!(read.len(), 2 * chunk.len());
+        let Gathered::Whole(small) = gathered(Body::from("small")).await else {
+            panic!("not kept")
+        };
+        assert_eq!(&small[..], b"small");
+    }
 }

@@ -87,6 +87,7 @@ impl TestApp {
             build: "test".to_owned(),
             base_url: "http://127.0.0.1:3000".to_owned(),
             public_url: public_url.map(str::to_owned),
+            repository_url: None,
             api_document: api::document(),
         };
         let state = AppState::open(catalog_files, catalog, pool, site).await.unwrap();

@@ -6,13 +6,14 @@ use axum::http::{Request, StatusCode, header};
 use super::harness::{Answer, TestApp};
 
 /// Every page that answers 200.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "/",
     "/sandboxes/e2b",
     "/sandboxes/daytona",
     "/compare",
     "/compare/e2b-vs-daytona",
     "/calculator",
+    "/changes",
     "/guide",
     "/methodology",
     "/api",

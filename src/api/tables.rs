@@ -1,0 +1,453 @@
+//! Answers as tables: the same rows, order and figures as the pages, with units in the header.
+
+use super::formats::{Datum, Sheet, Table};
+use crate::calculator::exposure::{Exposed, Exposure};
+use crate::calculator::offer::Offer;
+use crate::catalog::Provider;
+use crate::catalog::change::Fate;
+use crate::catalog::chronicle::Chronicle;
+use crate::catalog::claim::{Answer, Claim, Confidence, Evidence};
+use crate::catalog::field::{Completeness, Field, fields};
+use crate::catalog::listing::{Listing, Question, Row};
+use crate::catalog::shape::Estimate;
+use crate::catalog::word::{Beginning, capitalised};
+use crate::comparison::summary::{Brief, LABELS, summary};
+use crate::comparison::{Cell, Comparison, Entry, Group};
+use jiff::civil::Date;
+
+/// The catalog as its page lists it.
+pub fn catalog(listing: &Listing<'_>, question: &Question) -> Sheet {
+    const DATA: [&str; 20] = [
+        "position",
+        "slug",
+        "name",
+        "status",
+        "price",
+        "exactness",
+        "hour_usd",
+        "hour_low_usd",
+        "hour_high_usd",
+        "because",
+        "price_seen_on",
+        "unranked_because",
+        "isolation",
+        "egress_off",
+        "score",
+        "score_scale",
+        "measured_start_ms",
+        "measured_until",
+        "open_source",
+        "unknown_values",
+    ];
+    let shown = listing.rows.iter().map(|row| {
+        let mut line = vec![Datum::from(row.provider.name.as_str())];
+        line.extend(summary(row).iter().map(brief));
+        line
+    });
+    let hidden = match listing.hidden {
+        0 => String::new(),
+        hidden => format!(" {hidden} more are left out by the filter."),
+    };
+    Sheet {
+        title: "Code sandboxes for AI agents".to_owned(),
+        remarks: vec![format!(
+            "{} providers.{hidden} One hour of {}, use only, default class of each. Ranges and prices \
+             that are not known are not ranked.",
+            listing.rows.len(),
+            question.shape.label()
+        )],
+        data: Table::new(DATA, listing.rows.iter().map(catalog_row)),
+        shown: vec![Table::new([&["Provider"], &LABELS[..]].concat(), shown)],
+    }
+}
+
+fn catalog_row(row: &Row<'_>) -> Vec<Datum> {
+    let provider = row.provider;
+    let tier = provider.default_variant().isolation.tier.value();
+    let verdict = |claim: &Claim<Answer>| {
+        Datum::text(
+            claim.value().map(|answer| answer.verdict.word()).or(Some(claim.state().word())),
+        )
+    };
+    let measured =
+        provider.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)));
+    vec![
+        Datum::number(Some(provider.position)),
+        provider.slug.as_str().into(),
+        provider.name.as_str().into(),
+        provider.status.word().into(),
+        row.kind.word().into(),
+        row.bill.exactness.word().into(),
+        Datum::number(row.bill.usd),
+        Datum::number(row.bill.low),
+        Datum::number(row.bill.high),
+        because(&row.bill),
+        Datum::text(row.seen_on.map(|day| day.to_string())),
+        Datum::text(row.unranked.clone()),
+        Datum::text(tier.map(|tier| tier.word()).or(Some("unknown"))),
+        verdict(&provider.egress.can_disable_at_create),
+        Datum::number(provider.score().map(|score| score.value)),
+        Datum::number(provider.score().map(|score| score.scale)),
+        Datum::number(measured.map(|(_, median)| median)),
+        Datum::text(measured.and_then(|(one, _)| one.window_end.clone())),
+        verdict(&provider.deploy.open_source),
+        Datum::number(Some(Completeness::of(provider).unknown)),
+    ]
+}
+
+/// A value in few words, as the table of the page has it.
+fn brief(brief: &Brief<'_>) -> Datum {
+    let beside: Vec<&str> = [brief.flag(), brief.beside.as_deref()].into_iter().flatten().collect();
+    Datum::text(match (&brief.entry.text, beside.as_slice()) {
+        (Some(text), []) => Some(text.clone()),
+        (Some(text), beside) => Some(format!("{text} ({})", beside.join("; "))),
+        (None, beside) => Some(beside.join("; ")),
+    })
+}
+
+fn because(estimate: &Estimate) -> Datum {
+    let words = estimate.because.join("; ");
+    Datum::text((!words.is_empty()).then_some(words))
+}
+
+/// Who says so, how and when: the columns that end a table of values.
+const EVIDENCE: [&str; 5] = ["as_of", "by", "confidence", "stale_after", "source"];
+
+fn evidence(evidence: Option<&Evidence>) -> Vec<Datum> {
+    let Some(evidence) = evidence else { return vec![Datum::None; EVIDENCE.len()] };
+    let source = evidence.sources.first().map(|source| source.reference());
+    vec![
+        evidence.as_of.to_string().into(),
+        evidence.by.word().into(),
+        Datum::text(evidence.confidence.map(Confidence::word)),
+        Datum::text(evidence.stale_after.map(|day| day.to_string())),
+        Datum::reference(source),
+    ]
+}
+
+/// Everything about one provider, a row for each value.
+pub fn provider(provider: &Provider, on: Date) -> Sheet {
+    let all: Vec<Field<'_>> = fields(provider);
+    let data = all.iter().map(|field| {
+        let value = field.value.clone();
+        let is_number = value
+            .as_ref()
+            .is_some_and(|value| value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
+        let mut row = vec![
+            field.key.as_str().into(),
+            field.section.as_str().into(),
+            field.label.as_str().into(),
+            field.state.word().into(),
+            if is_number { Datum::number(value) } else { Datum::text(value) },
+            Datum::text(field.unit.as_deref()),
+        ];
+        row.extend(evidence(field.evidence));
+        row.push(claims(field));
+        row
+    });
+    let head = ["key", "section", "label", "state", "value", "unit"];
+    let header: Vec<&str> = head.into_iter().chain(EVIDENCE).chain(["claims"]).collect();
+    let mut shown: Vec<Table> = Vec::new();
+    for field in &all {
+        let mut row = vec![Datum::from(field.label.as_str()), Datum::from(words(field))];
+        row.extend(evidence(field.evidence).into_iter().enumerate().filter_map(
+            |(place, datum)| {
+                // Day and source: the rest is in the data.
+                (place == 0 || place == EVIDENCE.len() - 1).then_some(datum)
+            },
+        ));
+        match shown.last_mut() {
+            Some(table) if table.title.as_deref() == Some(&field.section) => table.rows.push(row),
+            _ => shown.push(
+                Table::new(["What", "Value", "As of", "Source"], [row]).titled(&*field.section),
+            ),
+        }
+    }
+    Sheet {
+        title: provider.name.clone(),
+        remarks: vec![provider.summary.clone(), format!("Prices that had begun by {on}.")],
+        data: Table::new(header, data),
+        shown,
+    }
+}
+
+fn claims(field: &Field<'_>) -> Datum {
+    let claims: Vec<String> = field
+        .dispute
+        .iter()
+        .flat_map(|dispute| &dispute.claims)
+        .map(|rival| format!("{} ({})", rival.value, rival.evidence.as_of))
+        .collect();
+    Datum::text((!claims.is_empty()).then(|| claims.join(" / ")))
+}
+
+fn words(field: &Field<'_>) -> String {
+    match claims(field) {
+        Datum::Text(claims) => format!("{} (disputed: {claims})", field.words()),
+        _ => field.words(),
+    }
+}
+
+/// Providers side by side: as data a row for each entry of each cell.
+pub fn comparison(comparison: &Comparison<'_>) -> Sheet {
+    let names: Vec<&str> =
+        comparison.providers.iter().map(|provider| provider.name.as_str()).collect();
+    let data = comparison.groups.iter().flat_map(|group| {
+        group.rows.iter().flat_map(move |row| {
+            row.cells.iter().zip(&comparison.providers).enumerate().flat_map(
+                move |(place, (cell, provider))| {
+                    let best = if row.best == Some(place) { "yes" } else { "no" };
+                    cell.entries.iter().map(move |entry| {
+                        let mut line = vec![
+                            group.key.into(),
+                            row.key.as_ref().into(),
+                            row.label.as_str().into(),
+                            provider.slug.as_str().into(),
+                            Datum::text(entry.label.clone()),
+                            entry.standing.word().into(),
+                            Datum::text(entry.text.clone()),
+                            best.into(),
+                            Datum::text(entry.remark.clone()),
+                        ];
+                        line.extend(evidence(entry.evidence));
+                        line
+                    })
+                },
+            )
+        })
+    });
+    let head = ["group", "key", "label", "slug", "entry", "state", "value", "best", "remark"];
+    let header: Vec<&str> = head.into_iter().chain(EVIDENCE).collect();
+    let verdict = comparison.verdict.iter().map(|finding| {
+        let parts: Vec<String> = finding
+            .parts
+            .iter()
+            .map(|(name, words)| match name {
+                Some(name) => format!("{name}: {words}"),
+                None => words.clone(),
+            })
+            .collect();
+        vec![Datum::from(finding.title.as_str()), parts.join(" ").into()]
+    });
+    let picks = comparison
+        .picks
+        .iter()
+        .map(|pick| vec![Datum::from(capitalised(pick.need)), pick.names.join(", ").into()]);
+    let mut shown = vec![
+        Table::new(["Finding", "What there is to say"], verdict).titled("What decides"),
+        Table::new(["If you need", "Pick"], picks).titled("Pick this if you need …"),
+    ];
+    shown.extend(comparison.groups.iter().map(|group| group_table(group, &names)));
+    Sheet {
+        title: names.join(" vs "),
+        remarks: vec![
+            "A cell is marked best only where every figure of its row is exact and stands on the same basis."
+                .to_owned(),
+        ],
+        data: Table::new(header, data),
+        shown,
+    }
+}
+
+fn group_table(group: &Group<'_>, names: &[&str]) -> Table {
+    let rows = group.rows.iter().map(|row| {
+        let mut line = vec![Datum::from(row.label.as_str())];
+        line.extend(row.cells.iter().enumerate().map(|(place, cell)| {
+            let best = if row.best == Some(place) { " (best)" } else { "" };
+            Datum::from(format!("{}{best}", cell_words(cell)))
+        }));
+        line
+    });
+    Table::new([&["Question"], names].concat(), rows).titled(group.title)
+}
+
+fn cell_words(cell: &Cell<'_>) -> String {
+    let entries: Vec<String> = cell.entries.iter().map(entry_words).collect();
+    entries.join("; ")
+}
+
+fn entry_words(entry: &Entry<'_>) -> String {
+    let label = entry.label.as_ref().map_or_else(String::new, |label| format!("{label}: "));
+    let value = entry.text.as_deref().unwrap_or(entry.standing.label());
+    let firm = entry.text.is_none() || entry.standing == crate::comparison::Standing::Known;
+    let flag = if firm { String::new() } else { format!(" ({})", entry.standing.label()) };
+    format!("{label}{value}{flag}")
+}
+
+/// What runaways cost: as data a row for each figure.
+pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
+    const DATA: [&str; 12] = [
+        "slug",
+        "price",
+        "plan",
+        "figure",
+        "label",
+        "acts_after_seconds",
+        "cpu_usd",
+        "exactness",
+        "whole_usd",
+        "whole_low_usd",
+        "whole_high_usd",
+        "because",
+    ];
+    let data = exposures.iter().flat_map(|(offer, exposed)| {
+        let head = |figure: &str, label: String, after: Datum| {
+            vec![
+                Datum::from(offer.slug.as_str()),
+                offer.card.kind.word().into(),
+                Datum::text(exposed.plan.clone()),
+                figure.into(),
+                label.into(),
+                after,
+            ]
+        };
+        let lines: Vec<Vec<Datum>> = exposed
+            .lines()
+            .iter()
+            .map(|line| {
+                let cpu = line.cpu.and_then(|estimate| estimate.usd);
+                let row = head(line.key, line.label.to_owned(), Datum::None);
+                with_figures(row, Datum::number(cpu), line.whole)
+            })
+            .chain(exposed.backstops.iter().map(|stop| {
+                let label = format!("{}: {}", capitalised(stop.kind.label()), stop.when());
+                let row = head(stop.kind.word(), label, Datum::number(stop.seconds()));
+                with_figures(row, Datum::number(stop.cpu_usd), stop.whole.as_ref())
+            }))
+            .collect();
+        lines
+    });
+    let shown = exposures.iter().map(|(offer, exposed)| {
+        let figure = |estimate: Option<&Estimate>, none: &str| {
+            Datum::from(estimate.map_or_else(|| none.to_owned(), Estimate::shown))
+        };
+        let lines = exposed.lines();
+        let rows = lines.iter().map(|line| {
+            let cells = [line.cpu, line.whole].map(|part| figure(part, "no timeout"));
+            [vec![line.label.into()], cells.to_vec()].concat()
+        });
+        let stops = exposed.backstops.iter().map(|stop| {
+            let label = format!("{}: {}", capitalised(stop.kind.label()), stop.when());
+            let cpu = stop.cpu_usd.map_or_else(|| "–".to_owned(), |usd| usd.shown());
+            vec![label.into(), cpu.into(), figure(stop.whole.as_ref(), "–")]
+        });
+        let title = format!("{}, {}, {}", offer.name, offer.card.variant, offer.card.kind.label());
+        Table::new(["US dollars", "CPU only", "Whole bill"], rows.chain(stops)).titled(title)
+    });
+    let timeout = ask
+        .timeout_seconds
+        .map_or_else(|| "no timeout".to_owned(), |seconds| format!("a timeout of {seconds} s"));
+    Sheet {
+        title: "What a runaway costs".to_owned(),
+        remarks: vec![format!(
+            "{} at once on {}, noticed after {} s, {timeout}, {} attempts a task.",
+            ask.runaways,
+            ask.shape.label(),
+            ask.noticed_after_seconds,
+            ask.attempts
+        )],
+        data: Table::new(DATA, data),
+        shown: shown.collect(),
+    }
+}
+
+fn with_figures(mut row: Vec<Datum>, cpu: Datum, whole: Option<&Estimate>) -> Vec<Datum> {
+    row.push(cpu);
+    row.extend([
+        Datum::text(whole.map(|estimate| estimate.exactness.word())),
+        Datum::number(whole.and_then(|estimate| estimate.usd)),
+        Datum::number(whole.and_then(|estimate| estimate.low)),
+        Datum::number(whole.and_then(|estimate| estimate.high)),
+        whole.map_or(Datum::None, because),
+    ]);
+    row
+}
+
+/// What changed: as data a row for each changed field and for each dated value.
+pub fn changes(chronicle: &Chronicle<'_>) -> Sheet {
+    const DATA: [&str; 9] =
+        ["day", "revision", "slug", "fate", "key", "label", "before", "after", "source"];
+    let nothing = Datum::None;
+    let mut data = Vec::new();
+    let mut shown = Vec::new();
+    for told in &chronicle.revisions {
+        let revision = &told.published.revision;
+        let mut rows = Vec::new();
+        for change in &told.changes {
+            let head = |key: Datum, label: Datum, before: Datum, after: Datum| {
+                vec![
+                    revision.published_at.as_str().into(),
+                    revision.name().into(),
+                    change.slug.as_str().into(),
+                    change.fate.word().into(),
+                    key,
+                    label,
+                    before,
+                    after,
+                    Datum::None,
+                ]
+            };
+            if change.fate != Fate::Changed {
+                let none = || nothing.clone();
+                data.push(head(none(), none(), none(), none()));
+                rows.push(vec![
+                    change.name.as_str().into(),
+                    change.fate.label().into(),
+                    none(),
+                    none(),
+                ]);
+            }
+            for field in &change.fields {
+                let before = || Datum::text(field.before.clone());
+                let after = || Datum::text(field.after.clone());
+                data.push(head(
+                    field.key.as_str().into(),
+                    field.label.as_str().into(),
+                    before(),
+                    after(),
+                ));
+                rows.push(vec![
+                    change.name.as_str().into(),
+                    field.label.as_str().into(),
+                    before(),
+                    after(),
+                ]);
+            }
+        }
+        let title = format!("Revision {}, published {}", revision.name(), revision.published_at);
+        shown.push(Table::new(["Provider", "What", "Before", "After"], rows).titled(title));
+    }
+    let dated = chronicle.dated.iter().map(|one| {
+        vec![
+            one.since.to_string().into(),
+            one.provider.name.as_str().into(),
+            one.label.as_str().into(),
+            Datum::text(one.before.clone()),
+            one.after.as_str().into(),
+        ]
+    });
+    data.extend(chronicle.dated.iter().map(|one| {
+        vec![
+            one.since.to_string().into(),
+            Datum::None,
+            one.provider.slug.as_str().into(),
+            Datum::text(one.beginning.map(Beginning::word)),
+            one.key.as_str().into(),
+            one.label.as_str().into(),
+            Datum::text(one.before.clone()),
+            one.after.as_str().into(),
+            Datum::reference(one.evidence.sources.first().map(|source| source.reference())),
+        ]
+    }));
+    let dated = Table::new(["Since", "Provider", "What", "Before", "Value"], dated);
+    shown.push(dated.titled("Dated values of the catalog"));
+    Sheet {
+        title: "What changed".to_owned(),
+        remarks: vec![
+            "Differences of the revisions that this site has published, and values with dates of their own."
+                .to_owned(),
+        ],
+        data: Table::new(DATA, data),
+        shown,
+    }
+}
