@@ -1,13 +1,16 @@
-//! `cargo xtask bench`: the release build of the site and nginx with the very same bytes, side by side on this machine.
-//! The figures are ratios of one run; nothing is kept or compared with other days.
+//! `cargo xtask bench`: the release build of the site and nginx with the very same bytes, side by
+//! side on this machine; then how the site bears a larger catalog (`growth.rs`). The figures are of
+//! one run; nothing is kept or compared with other days.
 
+mod growth;
 mod nginx;
 mod wrk;
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::bench::nginx::Nginx;
 use crate::bench::wrk::Round;
@@ -26,17 +29,61 @@ const ROUNDS: usize = 3;
 const ROUND_SECONDS: u64 = 5;
 const WARM_UP_SECONDS: u64 = 1;
 
-/// Measures both servers and prints the table.
-pub fn run(project: &Project) -> Result<()> {
-    let nginx = packages::find_or_install(&["nginx"], "for the benchmarks")?;
-    let wrk = packages::find_or_install(&["wrk"], "for the benchmarks")?;
+/// What can be measured alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part {
+    /// Thud and nginx under load.
+    Load,
+    /// Thud with a larger and larger catalog.
+    Growth,
+}
+
+impl Part {
+    /// Reads the name of a part.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "load" => Ok(Self::Load),
+            "growth" => Ok(Self::Growth),
+            other => bail!("there is no part {other:?}, only load and growth"),
+        }
+    }
+}
+
+/// Measures one part or all and prints the tables.
+pub fn run(project: &Project, only: Option<Part>) -> Result<()> {
+    let is_asked = |part| only.is_none_or(|only| only == part);
+    // Before the long build, not after it.
+    let tools = if is_asked(Part::Load) { Some(Tools::find_or_install()?) } else { None };
     let toolchain = toolchain::for_both_halves(project)?;
     build::site(project, &toolchain, Effort::Release)?;
     let program = build::server(project, &toolchain, Effort::Release)?;
+    if let Some(tools) = &tools {
+        print!("\n{}", beside_nginx(project, &program, tools)?);
+    }
+    if is_asked(Part::Growth) {
+        print!("\n{}", growth::measure(project, &program)?);
+    }
+    Ok(())
+}
 
-    let thud = TemporaryServer::start(project, &program)?;
+/// The programs of others that the load needs.
+struct Tools {
+    nginx: PathBuf,
+    wrk: PathBuf,
+}
+
+impl Tools {
+    fn find_or_install() -> Result<Self> {
+        let find = |name| packages::find_or_install(&[name], "for the benchmarks");
+        Ok(Self { nginx: find("nginx")?, wrk: find("wrk")? })
+    }
+}
+
+/// Measures both servers and gives the table.
+fn beside_nginx(project: &Project, program: &Path, tools: &Tools) -> Result<String> {
+    let thud = TemporaryServer::start(project, program)?;
     let cases = save_answers(thud.address)?;
-    let nginx = Nginx::start(&nginx, &cases)?;
+    let nginx = Nginx::start(&tools.nginx, &cases)?;
 
     let mut rows = Vec::new();
     for (index, case) in cases.iter().enumerate() {
@@ -44,7 +91,7 @@ pub fn run(project: &Project) -> Result<()> {
         step(&format!("Measuring {} ({}), {number} of {count}", case.path, case.encoding()));
         let thud_url = format!("http://{}{}", thud.address, case.path);
         let nginx_url = nginx.url(index);
-        let load = |url: &str, seconds| wrk::load(&wrk, url, case.accepted, seconds);
+        let load = |url: &str, seconds| wrk::load(&tools.wrk, url, case.accepted, seconds);
         load(&thud_url, WARM_UP_SECONDS)?;
         load(&nginx_url, WARM_UP_SECONDS)?;
         let (mut thud_rounds, mut nginx_rounds) = (Vec::new(), Vec::new());
@@ -55,8 +102,7 @@ pub fn run(project: &Project) -> Result<()> {
         }
         rows.push((case, Figures::of(&thud_rounds), Figures::of(&nginx_rounds)));
     }
-    print!("\n{}", table(&rows));
-    Ok(())
+    Ok(table(&rows))
 }
 
 /// One answer of the site, to be asked for from both servers.
@@ -124,6 +170,10 @@ impl Figures {
     }
 }
 
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
 fn table(rows: &[(&Case, Figures, Figures)]) -> String {
     let mut lines = vec![
         format!(
@@ -136,7 +186,6 @@ fn table(rows: &[(&Case, Figures, Figures)]) -> String {
         "|---|---:|---|---:|---:|---:|---:|---:|".to_owned(),
     ];
     for (case, thud, nginx) in rows {
-        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         let rate = |figures: &Figures| {
             let Figures { requests_per_second, lowest, highest, .. } = figures;
             format!("{requests_per_second:.0} ({lowest:.0}–{highest:.0})")

@@ -31,7 +31,7 @@ const USAGE: &str = "\
 cargo xtask serve [--port N | --addr IP:PORT]   builds what is missing, then serves the site
 cargo xtask test [--list | --only STEP]         everything that CI runs
 cargo xtask build                               release build of both halves, with sizes against the budgets
-cargo xtask bench                               Thud and nginx side by side, as ratios";
+cargo xtask bench [--only load|growth]          Thud beside nginx, and as it grows";
 
 fn main() -> ExitCode {
     let outcome = read_command(std::env::args_os().skip(1)).and_then(run);
@@ -52,7 +52,7 @@ enum Command {
     Serve(SocketAddr),
     Build,
     Test(test::Selection),
-    Bench,
+    Bench(Option<bench::Part>),
 }
 
 fn run(command: Command) -> Result<()> {
@@ -65,7 +65,7 @@ fn run(command: Command) -> Result<()> {
         Command::Serve(address) => serve::run(&Project::find()?, address),
         Command::Build => build::run(&Project::find()?),
         Command::Test(selection) => test::run(&Project::find()?, &selection),
-        Command::Bench => bench::run(&Project::find()?),
+        Command::Bench(only) => bench::run(&Project::find()?, only),
     }
 }
 
@@ -81,7 +81,7 @@ fn read_command(arguments: impl Iterator<Item = OsString>) -> Result<Command> {
         "serve" => read_serve(parser),
         "build" => end(parser, Command::Build),
         "test" => read_test(parser),
-        "bench" => end(parser, Command::Bench),
+        "bench" => read_bench(parser),
         other => bail!("there is no command {other:?}, only serve, test, build and bench"),
     }
 }
@@ -114,6 +114,17 @@ fn read_test(mut parser: lexopt::Parser) -> Result<Command> {
         };
     }
     Ok(Command::Test(selection))
+}
+
+fn read_bench(mut parser: lexopt::Parser) -> Result<Command> {
+    let mut only = None;
+    while let Some(argument) = parser.next()? {
+        only = match argument {
+            Long("only") => Some(bench::Part::parse(&parser.value()?.string()?)?),
+            other => return Err(other.unexpected().into()),
+        };
+    }
+    Ok(Command::Bench(only))
 }
 
 /// Refuses whatever follows a command that takes no options.
@@ -162,8 +173,16 @@ mod tests {
     }
 
     #[test]
+    fn one_part_can_be_measured() {
+        assert_eq!(read("bench").ok(), Some(Command::Bench(None)));
+        let growth = Command::Bench(Some(bench::Part::Growth));
+        assert_eq!(read("bench --only growth").ok(), Some(growth));
+    }
+
+    #[test]
     fn unknown_words_are_refused() {
         assert!(read("brew").is_err());
         assert!(read("build --fast").is_err());
+        assert!(read("bench --only speed").is_err());
     }
 }

@@ -16,7 +16,8 @@ use crate::project::Project;
 
 /// How long a server may take until it listens.
 const START_LIMIT: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(50);
+/// Short, since the time of a start is measured too.
+const POLL: Duration = Duration::from_millis(1);
 
 /// A running server; dropping it ends it and removes its data.
 pub struct TemporaryServer {
@@ -30,11 +31,21 @@ pub struct TemporaryServer {
 impl TemporaryServer {
     /// Starts the program and waits until it listens.
     pub fn start(project: &Project, program: &Path) -> Result<Self> {
+        Self::start_by(project, Command::new(program))
+    }
+
+    /// Starts the program with a folder of provider files instead of those that are built in.
+    pub fn start_with_catalog(project: &Project, program: &Path, catalog: &Path) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.env("THUD_CATALOG_DIR", catalog);
+        Self::start_by(project, command)
+    }
+
+    fn start_by(project: &Project, mut command: Command) -> Result<Self> {
         let address = free_address()?;
         let data = tempfile::tempdir()?;
         let log = project.target.join("server.log");
         let output = File::create(&log)?;
-        let mut command = Command::new(program);
         command
             .arg("serve")
             .env("THUD_ADDR", address.to_string())
