@@ -63,10 +63,10 @@ pub fn steps(steps: &[Step], first: Date, last: Date) -> Option<String> {
     let start = begun().next()?;
     let mut path = format!("M{:.1} {:.1}", x(start.since), y(start));
     for step in begun().skip(1) {
-        path.push_str(&format!("H{:.1}V{:.1}", x(step.since), y(step)));
+        let (x, y) = (x(step.since), y(step));
+        path = format!("{path}H{x:.1}V{y:.1}");
     }
-    path.push_str(&format!("H{WIDTH:.1}"));
-    Some(path)
+    Some(format!("{path}H{WIDTH:.1}"))
 }
 
 #[cfg(test)]
@@ -79,11 +79,12 @@ mod tests {
 
     #[test]
     fn a_bar_has_the_length_of_its_parts() {
-        let segments = bar(&[1, 0, 3]);
-        assert_eq!(segments[0], Segment { x: 0.0, width: 250.0 });
-        assert_eq!(segments[1].width, 0.0);
-        assert_eq!(segments[2], Segment { x: 250.0, width: 750.0 });
-        assert!(bar(&[0, 0]).iter().all(|segment| segment.width == 0.0));
+        let segment = |x, width| Segment { x, width };
+        assert_eq!(
+            bar(&[1, 0, 3]),
+            [segment(0.0, 250.0), segment(250.0, 0.0), segment(250.0, 750.0)]
+        );
+        assert_eq!(bar(&[0, 0]), [segment(0.0, 0.0), segment(0.0, 0.0)]);
     }
 
     #[test]

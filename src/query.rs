@@ -247,7 +247,7 @@ impl Query {
     }
 
     /// A whole number between two bounds that need not be there; an empty field of a form is none.
-    fn optional_count(&mut self, name: &'static str, least: u64, most: u64) -> Option<u64> {
+    pub fn optional_count(&mut self, name: &'static str, least: u64, most: u64) -> Option<u64> {
         let text = self.text(name).filter(|text| !(self.of_form && text.is_empty()))?;
         read_count(text.trim(), least, most).map_err(|message| self.error(name, message)).ok()
     }

@@ -10,3 +10,4 @@ mod migrations;
 mod openapi;
 mod pages;
 mod tidy;
+mod twins;

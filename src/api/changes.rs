@@ -1,5 +1,7 @@
 //! `/api/v1/changes`: what changed between revisions and, day by day, where values have dates; as a feed too.
 
+use std::cmp::Reverse;
+
 use atom_syndication::{
     Content, Entry, FeedBuilder, FixedDateTime, Generator, LinkBuilder, Person, Text,
 };
@@ -99,7 +101,7 @@ fn entries(chronicle: &Chronicle<'_>, base: &str) -> Vec<Entry> {
         .flat_map(|told| told.changes.iter().map(|change| revision_entry(told, change, base)));
     let dated = chronicle.dated.iter().map(|one| dated_entry(one, base));
     let mut entries: Vec<Entry> = revisions.chain(dated).collect();
-    entries.sort_by(|left, right| right.updated.cmp(&left.updated));
+    entries.sort_by_key(|entry| Reverse(entry.updated));
     entries.truncate(FEED_ENTRIES_MAX);
     entries
 }

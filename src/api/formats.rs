@@ -132,47 +132,35 @@ fn is_plain_number(text: &str) -> bool {
 
 /// Markdown with tables, as GitHub and its kin read it.
 pub fn markdown(sheet: &Sheet, foot: &str) -> String {
-    let mut text = format!("# {}\n", md_text(&sheet.title));
-    for remark in &sheet.remarks {
-        text.push_str(&format!("\n{}\n", md_text(remark)));
-    }
+    let mut blocks = vec![format!("# {}", md_text(&sheet.title))];
+    blocks.extend(sheet.remarks.iter().map(|remark| md_text(remark)));
     for table in &sheet.shown {
-        if let Some(title) = &table.title {
-            text.push_str(&format!("\n## {}\n", md_text(title)));
-        }
-        text.push('\n');
-        md_row(&mut text, table.header.iter().map(|name| md_text(name)));
-        md_row(
-            &mut text,
-            (0..table.header.len()).map(|column| {
-                // Figures stand at the end of their column.
-                let figures = table.rows.iter().filter_map(|row| row.get(column));
-                let is_number = |datum: &Datum| matches!(datum, Datum::Number(_));
-                if figures.clone().any(is_number)
-                    && figures.clone().all(|d| is_number(d) || *d == Datum::None)
-                {
-                    "---:".to_owned()
-                } else {
-                    "---".to_owned()
-                }
-            }),
-        );
-        for row in &table.rows {
-            md_row(&mut text, row.iter().map(md_value));
-        }
+        blocks.extend(table.title.iter().map(|title| format!("## {}", md_text(title))));
+        blocks.push(md_table(table));
     }
-    text.push_str(&format!("\n{}\n", md_text(foot)));
-    text
+    blocks.push(md_text(foot));
+    blocks.join("\n\n") + "\n"
 }
 
-fn md_row(text: &mut String, values: impl Iterator<Item = String>) {
-    text.push('|');
-    for value in values {
-        text.push(' ');
-        text.push_str(&value);
-        text.push_str(" |");
-    }
-    text.push('\n');
+fn md_table(table: &Table) -> String {
+    let columns = 0..table.header.len();
+    let mut lines = vec![
+        md_row(table.header.iter().map(|name| md_text(name))),
+        md_row(columns.map(|column| if is_figures(table, column) { "---:" } else { "---" })),
+    ];
+    lines.extend(table.rows.iter().map(|row| md_row(row.iter().map(md_value))));
+    lines.join("\n")
+}
+
+/// Whether a column holds nothing but figures, which stand at its end.
+fn is_figures(table: &Table, column: usize) -> bool {
+    let values = || table.rows.iter().filter_map(|row| row.get(column));
+    values().any(|value| matches!(value, Datum::Number(_)))
+        && values().all(|value| matches!(value, Datum::Number(_) | Datum::None))
+}
+
+fn md_row(values: impl Iterator<Item = impl AsRef<str>>) -> String {
+    values.fold("|".to_owned(), |row, value| format!("{row} {} |", value.as_ref()))
 }
 
 fn md_value(datum: &Datum) -> String {

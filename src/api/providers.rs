@@ -38,13 +38,14 @@ const LIMIT_MAX: u64 = 1_000;
 ), responses((status = 200, body = Envelope<Vec<ProviderView>>), (status = 400, body = Problem, content_type = "application/problem+json")))]
 pub async fn list_providers(asked: Asked) -> Result<Response, Problem> {
     let mut query = asked.query(&[&LISTING[..], &["limit", "as_of"]].concat());
-    let limit = query.count("limit", LIMIT_MAX, 1, LIMIT_MAX);
+    let limit = query.optional_count("limit", 1, LIMIT_MAX);
     let on = query.as_of(today());
     let question = query.listing(on);
     Problem::of(query)?;
     let mut listing = list(&asked.edition.catalog, &question);
     let total = listing.rows.len();
-    listing.rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let shown = limit.and_then(|limit| usize::try_from(limit).ok());
+    listing.rows.truncate(shown.unwrap_or(usize::MAX));
     let result: Vec<ProviderView> =
         listing.rows.iter().map(|row| ProviderView::new(row, &question)).collect();
     Ok(asked.answer(total, result, || tables::catalog(&listing, &question)))

@@ -13,6 +13,7 @@ use crate::catalog::shape::Estimate;
 use crate::catalog::word::{Beginning, capitalised};
 use crate::comparison::summary::{Brief, LABELS, summary};
 use crate::comparison::{Cell, Comparison, Entry, Group};
+use crate::money::Usd;
 use jiff::civil::Date;
 
 /// The catalog as its page lists it.
@@ -328,7 +329,7 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
         });
         let stops = exposed.backstops.iter().map(|stop| {
             let label = format!("{}: {}", capitalised(stop.kind.label()), stop.when());
-            let cpu = stop.cpu_usd.map_or_else(|| "–".to_owned(), |usd| usd.shown());
+            let cpu = stop.cpu_usd.map_or_else(|| "–".to_owned(), Usd::shown);
             vec![label.into(), cpu.into(), figure(stop.whole.as_ref(), "–")]
         });
         let title = format!("{}, {}, {}", offer.name, offer.card.variant, offer.card.kind.label());

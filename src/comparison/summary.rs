@@ -52,6 +52,9 @@ fn plain(entry: Entry<'_>) -> Brief<'_> {
 }
 
 fn bill<'a>(row: &Row<'a>) -> Brief<'a> {
+    if row.bill.usd.is_none() {
+        return plain(Entry::bill(&row.bill));
+    }
     let kind = (row.provider.status == Status::Routed).then(|| row.kind.label().to_owned());
     // What depends or has no price says so itself.
     let unranked = row.unranked.as_ref().filter(|_| row.bill.ranked().is_some());

@@ -156,7 +156,7 @@ fn cell(brief: &Brief<'_>) -> AnyView {
                 .into_any()
         }
         (None, flag) => {
-            view! { <td role="cell"><i class="standing">{flag.unwrap_or_default()}</i></td> }
+            view! { <td role="cell"><i class="standing">{flag.unwrap_or_default()}</i> " " {beside}</td> }
                 .into_any()
         }
     }

@@ -43,7 +43,7 @@ pub fn hidden_day() -> Option<AnyView> {
 
 /// What is to be known of a page about a past day; nothing where it is about today.
 pub fn banner(here: &str) -> Option<AnyView> {
-    let Edition { day, origin, revision, .. } = edition();
+    let Edition { day, origin, revision, .. } = use_context::<Edition>()?;
     let words = match origin {
         Origin::Current => return None,
         Origin::Revision => format!(

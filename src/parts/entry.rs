@@ -43,7 +43,7 @@ pub fn entry(entry: &Entry<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView 
         let words = format!("not seen for {} days", age_days(seen, on));
         view! { <span class="flag">{words}</span> }
     });
-    let fix = entry.key.as_ref().map(|key| correction(slug, key, &entry.label));
+    let fix = entry.key.as_ref().map(|key| correction(slug, key, entry.label.as_deref()));
     let evidence = entry.evidence.map(|evidence| evidence_of(evidence, entry.note, detail));
     let dispute = entry.dispute.map(rivals);
     view! {
@@ -55,9 +55,9 @@ pub fn entry(entry: &Entry<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView 
 }
 
 /// The way to correct a value.
-fn correction(slug: &ProviderSlug, key: &str, label: &Option<String>) -> AnyView {
+fn correction(slug: &ProviderSlug, key: &str, label: Option<&str>) -> AnyView {
     let href = format!("/sandboxes/{slug}/correct?key={key}");
-    let words = format!("Correct {}", label.as_deref().unwrap_or("this value"));
+    let words = format!("Correct {}", label.unwrap_or("this value"));
     view! { <a class="fix" rel="nofollow" href=href title="Suggest a correction" aria-label=words>"✎"</a> }
         .into_any()
 }

@@ -4,8 +4,8 @@ use axum::http::request::Parts;
 use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 
-use crate::parts::day::{banner, edition};
-use crate::state::AppState;
+use crate::parts::day::banner;
+use crate::state::{AppState, Edition};
 
 /// Every page that the menu leads to.
 const MENU: [(&str, &str); 7] = [
@@ -54,13 +54,15 @@ pub fn Layout(children: Children) -> impl IntoView {
             view! { <li><a href=*href aria-current=current>{*label}</a></li> }
         })
         .collect();
-    let edition = edition();
-    let checked = edition.catalog.providers().iter().map(|one| one.checked_on).min();
-    let checked = checked.map(|day| format!("Data last checked {day}. "));
-    let footer = view! {
-        <p>{checked} "Revision " <code>{edition.revision.name().to_owned()}</code>", published here "
-        {edition.revision.published_at.clone()}"."</p>
-    };
+    // Where the addresses of pages are listed at the start, there is no catalog.
+    let footer = use_context::<Edition>().map(|edition| {
+        let checked = edition.catalog.providers().iter().map(|one| one.checked_on).min();
+        let checked = checked.map(|day| format!("Data last checked {day}. "));
+        view! {
+            <p>{checked} "Revision " <code>{edition.revision.name().to_owned()}</code>", published here "
+            {edition.revision.published_at.clone()}"."</p>
+        }
+    });
     view! {
         <a class="skip" href="#content">"To the content"</a>
         <header class="masthead">

@@ -4,6 +4,7 @@
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::Extensions;
 use axum::http::uri::{PathAndQuery, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -74,6 +75,8 @@ pub async fn answer(State(api): State<Router>, mut request: Request, next: Next)
     // The path came out of an address: what is one stays one.
     let Ok(address) = PathAndQuery::try_from(address) else { return next.run(request).await };
     *request.uri_mut() = Uri::from(address);
+    // What the page's route left there, such as the parts of its path, is not meant for that of the API.
+    *request.extensions_mut() = Extensions::new();
     request.extensions_mut().insert(Twin(target.form));
     match api.oneshot(request.map(Body::new)).await {
         Ok(response) => response.into_response(),
