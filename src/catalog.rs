@@ -7,13 +7,13 @@ pub mod word;
 pub mod card;
 pub mod claim;
 pub mod listing;
-#[cfg(feature = "ssr")]
-pub mod load;
 #[macro_use]
 pub mod plan;
 pub mod price;
 #[macro_use]
 pub mod provider;
+#[cfg(feature = "ssr")]
+pub mod load;
 pub mod score;
 pub mod shape;
 #[cfg(feature = "ssr")]
