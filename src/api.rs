@@ -6,14 +6,18 @@ pub mod problem;
 pub mod providers;
 pub mod views;
 
+use std::sync::LazyLock;
+
 use axum::Json;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::catalog::schema;
 use crate::catalog::store::Revision;
 use crate::state::AppState;
 use jiff::civil::Date;
@@ -38,6 +42,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(comparisons::compare_providers))
         .routes(routes!(estimates::estimate_prices))
         .routes(routes!(estimates::estimate_exposure))
+        .routes(routes!(find_provider_schema))
         .split_for_parts();
     // Serialised once: it never changes while the site runs.
     let served = Bytes::from(serde_json::to_vec(&document).unwrap_or_default());
@@ -49,6 +54,16 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .route("/api/v1/openapi.json", axum::routing::get(served))
         .route("/api/{*path}", axum::routing::any(async || StatusCode::NOT_FOUND));
     (router, document)
+}
+
+/// The JSON Schema (draft-07) of a provider file of the catalog, for editors.
+#[utoipa::path(get, path = "/api/v1/schema/provider.json", responses(
+    (status = 200, body = serde_json::Value, content_type = "application/schema+json"),
+))]
+async fn find_provider_schema() -> impl IntoResponse {
+    // Written once: it never changes while the site runs.
+    static SCHEMA: LazyLock<Bytes> = LazyLock::new(|| schema::provider_file_text().into());
+    ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA.clone())
 }
 
 /// The OpenAPI document as JSON.

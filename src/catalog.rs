@@ -14,6 +14,8 @@ pub mod price;
 pub mod provider;
 #[cfg(feature = "ssr")]
 pub mod load;
+#[cfg(feature = "ssr")]
+pub mod schema;
 pub mod score;
 pub mod shape;
 #[cfg(feature = "ssr")]

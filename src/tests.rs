@@ -9,4 +9,5 @@ mod harness;
 mod migrations;
 mod openapi;
 mod pages;
+mod schema;
 mod tidy;
