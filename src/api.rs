@@ -10,13 +10,17 @@ pub mod providers;
 mod tables;
 pub mod views;
 
+use std::sync::LazyLock;
+
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::catalog::schema;
 use crate::state::AppState;
 
 /// Everything that the OpenAPI document says besides the paths.
@@ -39,6 +43,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(estimates::estimate_prices))
         .routes(routes!(estimates::estimate_exposure))
         .routes(routes!(changes::list_changes))
+        .routes(routes!(find_provider_schema))
         .split_for_parts();
     // Serialised once: it never changes while the site runs.
     let served = Bytes::from(serde_json::to_vec(&document).unwrap_or_default());
@@ -51,6 +56,16 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .route("/api/v1/changes.atom", axum::routing::get(changes::feed))
         .route("/api/{*path}", axum::routing::any(async || StatusCode::NOT_FOUND));
     (router, document)
+}
+
+/// The JSON Schema (draft-07) of a provider file of the catalog, for editors.
+#[utoipa::path(get, path = "/api/v1/schema/provider.json", responses(
+    (status = 200, body = serde_json::Value, content_type = "application/schema+json"),
+))]
+async fn find_provider_schema() -> impl IntoResponse {
+    // Written once: it never changes while the site runs.
+    static SCHEMA: LazyLock<Bytes> = LazyLock::new(|| schema::provider_file_text().into());
+    ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA.clone())
 }
 
 /// The OpenAPI document as JSON.

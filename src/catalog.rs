@@ -15,8 +15,6 @@ pub mod field;
 pub mod freshness;
 pub mod listing;
 #[cfg(feature = "ssr")]
-pub mod load;
-#[cfg(feature = "ssr")]
 pub mod past;
 #[cfg(feature = "ssr")]
 pub mod place;
@@ -25,6 +23,10 @@ pub mod plan;
 pub mod price;
 #[macro_use]
 pub mod provider;
+#[cfg(feature = "ssr")]
+pub mod load;
+#[cfg(feature = "ssr")]
+pub mod schema;
 pub mod score;
 pub mod shape;
 #[cfg(feature = "ssr")]

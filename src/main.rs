@@ -1,4 +1,4 @@
-//! The command line: `thud serve` and `thud catalog check`.
+//! The command line: `thud serve`, `thud catalog check` and `thud catalog export`.
 
 #![expect(clippy::print_stdout, reason = "a command line prints")]
 
@@ -43,12 +43,19 @@ enum CatalogCommand {
         /// A folder of provider files; those that are built in if left out.
         folder: Option<PathBuf>,
     },
+    /// Writes the whole catalog into a folder as JSON, CSV and Markdown, each file as the site answers it. Settings come
+    /// from the environment as they do for `serve`.
+    Export {
+        /// The folder; made where it is not there. Files of the same name are written anew.
+        folder: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command.unwrap_or(Command::Serve) {
         Command::Serve => serve(),
         Command::Catalog { command: CatalogCommand::Check { folder } } => check(folder.as_deref()),
+        Command::Catalog { command: CatalogCommand::Export { folder } } => export(&folder),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -105,28 +112,46 @@ fn serve() -> Result<(), String> {
             "{folder} has no stylesheet: pages come without one; cargo xtask serve lays it"
         );
     }
-    let (files, catalog) = read(config.catalog_dir.as_deref())?;
     let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
-    runtime.block_on(run(config, files, catalog))
+    runtime.block_on(run(config))
 }
 
-async fn run(config: Config, files: Vec<CatalogFile>, catalog: Catalog) -> Result<(), String> {
-    let listener = tokio::net::TcpListener::bind(config.addr).await.map_err(|error| {
-        format!("{} is taken or not allowed ({error}): choose another with THUD_ADDR", config.addr)
-    })?;
-    let address = listener.local_addr().map_err(|error| chain(&error))?;
+/// Everything that requests share, over the configured database.
+async fn opened(config: Config, base_url: String) -> Result<AppState, String> {
+    let (files, catalog) = read(config.catalog_dir.as_deref())?;
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
     let site_files = server::files_below(&config.site_root);
     let site = Site {
         build: server::build_name(&config.site_root, &site_files),
         files: site_files,
         root: config.site_root,
-        base_url: config.public_url.clone().unwrap_or_else(|| format!("http://{address}")),
+        base_url: config.public_url.clone().unwrap_or(base_url),
         public_url: config.public_url,
         repository_url: config.repository_url,
         api_document: api::document(),
     };
-    let state = AppState::open(files, catalog, pool, site).await.map_err(|error| chain(&error))?;
+    AppState::open(files, catalog, pool, site).await.map_err(|error| chain(&error))
+}
+
+/// Writes what a mirror serves.
+fn export(folder: &Path) -> Result<(), String> {
+    let config = Config::from_env()?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
+    runtime.block_on(async {
+        let base_url = format!("http://{}", config.addr);
+        let state = opened(config, base_url).await?;
+        let written = server::export(state, folder).await?;
+        println!("{written} files in {}", folder.display());
+        Ok(())
+    })
+}
+
+async fn run(config: Config) -> Result<(), String> {
+    let listener = tokio::net::TcpListener::bind(config.addr).await.map_err(|error| {
+        format!("{} is taken or not allowed ({error}): choose another with THUD_ADDR", config.addr)
+    })?;
+    let address = listener.local_addr().map_err(|error| chain(&error))?;
+    let state = opened(config, format!("http://{address}")).await?;
     println!("Thud is at http://{address}");
     // Without TCP_NODELAY small answers wait for an acknowledgement.
     let listener = listener.tap_io(|stream| {

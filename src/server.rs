@@ -3,6 +3,7 @@
 mod caching;
 pub mod config;
 mod editions;
+mod export;
 mod failures;
 mod files;
 mod hosts;
@@ -29,6 +30,7 @@ use crate::{api, pages};
 
 use kept::Kept;
 
+pub use export::export;
 pub use files::{build_name, files_below};
 
 /// The largest request body: the catalog only answers questions.

@@ -9,5 +9,7 @@ mod harness;
 mod migrations;
 mod openapi;
 mod pages;
+mod past;
+mod schema;
 mod tidy;
 mod twins;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+pub mod keys;
 mod rows;
 
 use rows::attach;
@@ -262,7 +263,8 @@ impl<'a> FileReader<'a> {
     }
 
     /// Reports every key that nothing asked for.
-    fn close(&mut self, table: &Table<'_>, allowed: &str) {
+    fn close(&mut self, table: &Table<'_>, allowed: &[&str]) {
+        let allowed = allowed.join(", ");
         let unknown: Vec<(String, usize)> = table
             .entries
             .iter()
@@ -483,12 +485,7 @@ impl<'a> FileReader<'a> {
         let details = self.details(&mut root);
         let history = self.history(&mut root);
         let conflicts = self.conflicts(&mut root);
-        self.close(
-            &root,
-            "schema_version, slug, name, position, status, kind, summary, checked_on, unknown, not_applicable, \
-             sources, the sections of catalog/README.md, variant, price, fee, plan, score, measurement, detail, \
-             history, conflict",
-        );
+        self.close(&root, keys::ROOT);
         let undeclared: Vec<String> = self
             .declared
             .iter()
@@ -558,7 +555,7 @@ impl<'a> FileReader<'a> {
             if url.is_none() && title.is_none() {
                 self.problem(entry.offset, entry.path.clone(), "has neither url nor title");
             }
-            self.close(&entry, "url, title, seen_on, by, note");
+            self.close(&entry, keys::SOURCE);
             if let (Some(seen_on), Some(by)) = (seen_on, by) {
                 let source = Source { id: id.to_owned(), url, title, seen_on, by, note };
                 self.sources.insert(id.to_owned(), Arc::new(source));
@@ -624,7 +621,7 @@ impl<'a> FileReader<'a> {
         };
         let section = read(&mut reader);
         let table = reader.table;
-        self.close(&table, &keys.join(", "));
+        self.close(&table, keys);
         section
     }
 }
@@ -746,7 +743,7 @@ impl ReadClaims for ClaimReader<'_, '_> {
                 "is missing: name an entry of [sources]",
             );
         }
-        self.file.close(&table, "value, detail, state, source, as_of, by, confidence, note");
+        self.file.close(&table, keys::CLAIM);
         Claim { stated, evidence, dispute: None }
     }
 }

@@ -3,6 +3,7 @@
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde_json::Value;
+use sqlx::SqlitePool;
 use tower::ServiceExt;
 
 use crate::catalog::load::{embedded_files, load};
@@ -11,6 +12,17 @@ use crate::{api, database, server};
 
 /// The largest answer that a test reads.
 const ANSWER_BYTES_MAX: usize = 1 << 24;
+
+/// The file of its database.
+const DATABASE: &str = "thud.sqlite";
+
+/// In what a site differs from a plain one.
+#[derive(Default)]
+struct Setting<'a> {
+    public_url: Option<&'a str>,
+    repository_url: Option<&'a str>,
+    files: &'a [(&'a str, &'a [u8])],
+}
 
 /// A site of its own.
 pub struct TestApp {
@@ -58,27 +70,54 @@ impl TestApp {
 
     /// A site with files of its own, as path and content.
     pub async fn with(public_url: Option<&str>, files: &[(&str, &[u8])]) -> Self {
-        Self::of(public_url, files, server::router).await
+        Self::of(Setting { public_url, files, ..Setting::default() }, server::router).await
     }
 
     /// A site of other routes behind the real middleware.
     pub async fn behind_middleware(routes: axum::Router<AppState>) -> Self {
-        Self::of(None, &[], |state| server::behind_middleware(routes, state)).await
+        Self::of(Setting::default(), |state| server::behind_middleware(routes, state)).await
     }
 
-    async fn of(
-        public_url: Option<&str>,
-        files: &[(&str, &[u8])],
+    /// A site, and what its requests share.
+    pub async fn with_state() -> (Self, AppState) {
+        let mut shared = None;
+        let app = Self::of(Setting::default(), |state| {
+            shared = Some(state.clone());
+            server::router(state)
+        })
+        .await;
+        (app, shared.unwrap())
+    }
+
+    /// A site whose catalog lies in a repository of the web.
+    pub async fn of_repository(url: &str) -> Self {
+        Self::of(Setting { repository_url: Some(url), ..Setting::default() }, server::router).await
+    }
+
+    /// A site whose database has seen something before it starts.
+    pub async fn after(past: impl AsyncFnOnce(SqlitePool)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        past(database::open(&folder.path().join(DATABASE)).await.unwrap()).await;
+        Self::in_folder(folder, Setting::default(), server::router).await
+    }
+
+    async fn of(setting: Setting<'_>, router: impl FnOnce(AppState) -> axum::Router) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), setting, router).await
+    }
+
+    async fn in_folder(
+        folder: tempfile::TempDir,
+        setting: Setting<'_>,
         router: impl FnOnce(AppState) -> axum::Router,
     ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let Setting { public_url, repository_url, files } = setting;
         let root = folder.path().join("site");
         for (path, content) in files {
             let path = root.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
+        let pool = database::open(&folder.path().join(DATABASE)).await.unwrap();
         let catalog_files = embedded_files();
         let catalog = load(&catalog_files, today()).unwrap();
         let site = Site {
@@ -87,7 +126,7 @@ impl TestApp {
             build: "test".to_owned(),
             base_url: "http://127.0.0.1:3000".to_owned(),
             public_url: public_url.map(str::to_owned),
-            repository_url: None,
+            repository_url: repository_url.map(str::to_owned),
             api_document: api::document(),
         };
         let state = AppState::open(catalog_files, catalog, pool, site).await.unwrap();

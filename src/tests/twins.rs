@@ -359,3 +359,19 @@ async fn what_a_twin_cannot_read_is_a_problem_and_never_a_figure() {
     assert_eq!(twin.status, StatusCode::OK);
     assert_eq!(twin.header(header::ACCESS_CONTROL_ALLOW_ORIGIN), "*");
 }
+
+#[tokio::test]
+async fn an_export_holds_what_the_site_answers() {
+    let (app, state) = TestApp::with_state().await;
+    let folder = tempfile::tempdir().unwrap();
+    let providers = state.catalog.providers().len();
+    let written = crate::server::export(state, folder.path()).await.unwrap();
+    assert_eq!(written, 3 * (providers + 4) + 4);
+    for address in
+        ["catalog.json", "sandboxes/e2b.csv", "compare/e2b-vs-daytona.md", "changes.atom"]
+    {
+        let file = std::fs::read(folder.path().join(address)).unwrap();
+        assert_eq!(file, app.get(&format!("/{address}")).await.body, "{address}");
+    }
+    assert!(folder.path().join("LICENCE.txt").is_file());
+}

@@ -4,7 +4,7 @@ use super::{
     Allowance, Assumption, BTreeMap, Basis, Beginning, Billing, Change, Claim, ClaimReader,
     Component, DeValue, Detail, Dispute, Fee, FileReader, Isolation, Measured, Measurement, Plan,
     Preset, Price, PriceKind, Provider, Quantity, Rate, RateUnit, Rival, Scope, Score, ScoreKind,
-    Size, Spanned, Stated, Statistic, Status, Table, Time, Usd, Variant, day,
+    Size, Spanned, Stated, Statistic, Status, Table, Time, Usd, Variant, day, keys,
 };
 use super::{
     Api, Compliance, Concurrency, Credit, Deploy, Egress, Identity, Lifecycle, Placement, Sla,
@@ -67,7 +67,7 @@ impl<'a> FileReader<'a> {
                     };
                     let section = $type::read(&mut reader);
                     let inner = reader.table;
-                    self.close(&inner, &$type::KEYS.join(", "));
+                    self.close(&inner, $type::KEYS);
                     inherited.extend(inner.entries.iter().map(|(key, (value, _))| (*key, *value)));
                     own.insert($type::KEY, inherited);
                     section
@@ -77,7 +77,7 @@ impl<'a> FileReader<'a> {
             let size = section!(Size);
             let time = section!(Time);
             let billing = section!(Billing);
-            self.close(&table, "id, name, asked_by, like, isolation, size, time, billing");
+            self.close(&table, keys::VARIANT);
             let (Some(id), Some(name), Some(asked_by)) = (id, name, asked_by) else { continue };
             if sections.insert(id.to_owned(), own).is_some() {
                 self.problem(offset, "variant", format!("{id} is there twice"));
@@ -97,6 +97,10 @@ impl<'a> FileReader<'a> {
 
     fn quantity(&mut self, table: &mut Table<'a>, key: &str) -> Option<Quantity> {
         self.parsed(table, key, |text| Quantity::parse(text).map_err(|error| error.to_string()))
+    }
+
+    fn required_quantity(&mut self, table: &mut Table<'a>, key: &str) -> Option<Quantity> {
+        self.required(table, key, |text| Quantity::parse(text).map_err(|error| error.to_string()))
     }
 
     /// Seconds of a step or a minimum.
@@ -182,7 +186,7 @@ impl<'a> FileReader<'a> {
             let offset = other.offset;
             let path = other.path.clone();
             let printed = self.rate(&mut other);
-            self.close(&other, "usd, per");
+            self.close(&other, keys::RATE);
             let Some(printed) = printed else { continue };
             if let Some(rate) = rate
                 && !agree(rate, printed)
@@ -213,11 +217,7 @@ impl<'a> FileReader<'a> {
         let beginning = self.required(table, "beginning", Beginning::parse);
         let corrects = self.text(table, "corrects").map(str::to_owned);
         let evidence = self.required_evidence(table);
-        self.close(
-            table,
-            "id, kind, component, basis, variants, usd, per, also, included, bundled_with, per_gib_max, preset, assumes, \
-             step_seconds, minimum_seconds, since, beginning, corrects, source, as_of, by, confidence, note",
-        );
+        self.close(table, keys::PRICE);
         Some(Price {
             id: id?,
             kind,
@@ -242,11 +242,11 @@ impl<'a> FileReader<'a> {
 
     fn preset(&mut self, table: &mut Table<'a>) -> Option<Preset> {
         let mut inner = self.table(table, "preset")?;
-        let vcpu = self.quantity(&mut inner, "vcpu");
-        let memory_gib = self.quantity(&mut inner, "memory_gib");
+        let vcpu = self.required_quantity(&mut inner, "vcpu");
+        let memory_gib = self.required_quantity(&mut inner, "memory_gib");
         let disk_gib = self.quantity(&mut inner, "disk_gib");
         let scales = self.switch(&mut inner, "scales").unwrap_or(false);
-        self.close(&inner, "vcpu, memory_gib, disk_gib, scales");
+        self.close(&inner, keys::PRESET);
         Some(Preset { vcpu: vcpu?, memory_gib: memory_gib?, disk_gib, scales })
     }
 
@@ -257,7 +257,7 @@ impl<'a> FileReader<'a> {
         if at_most.is_none() {
             self.problem(inner.offset, inner.key("at_most"), "is missing");
         }
-        self.close(&inner, "why, at_most");
+        self.close(&inner, keys::ASSUMPTION);
         Some(Assumption { why: why?, at_most: at_most? })
     }
 
@@ -310,7 +310,7 @@ impl<'a> FileReader<'a> {
 
     fn allowance(&mut self, table: &mut Table<'a>) -> Option<Allowance> {
         let mut inner = self.table(table, "included")?;
-        let quantity = self.quantity(&mut inner, "quantity");
+        let quantity = self.required_quantity(&mut inner, "quantity");
         let scope = self.required(&mut inner, "scope", Scope::parse);
         let priced_beyond = self.switch(&mut inner, "priced_beyond");
         if priced_beyond.is_none() {
@@ -325,7 +325,7 @@ impl<'a> FileReader<'a> {
                 }
             }
         }
-        self.close(&inner, "quantity, scope, priced_beyond, by_plan");
+        self.close(&inner, keys::ALLOWANCE);
         Some(Allowance {
             quantity: quantity?,
             scope: scope?,
@@ -343,7 +343,7 @@ impl<'a> FileReader<'a> {
             let today = self.today;
             let since = self.required(&mut table, "since", |text| day(text, today));
             let evidence = self.required_evidence(&mut table);
-            self.close(&table, "percent, since, source, as_of, by, confidence, note");
+            self.close(&table, keys::FEE);
             let most = Quantity::parse(FEE_PERCENT_MAX).unwrap_or(Quantity::ZERO);
             if percent.is_some_and(|percent| percent > most) {
                 let path = table.key("percent");
@@ -425,13 +425,7 @@ impl<'a> FileReader<'a> {
             };
             let plan = Plan::read(id.to_owned(), name.to_owned(), &mut reader);
             let table = reader.table;
-            self.close(
-                &table,
-                &format!(
-                    "id, name, {}, source, as_of, by, confidence, note",
-                    Plan::KEYS.join(", ")
-                ),
-            );
+            self.close(&table, keys::PLAN);
             if plans.iter().any(|other| other.id == plan.id) {
                 self.problem(offset, "plan", format!("{id} is there twice"));
             }
@@ -447,7 +441,7 @@ impl<'a> FileReader<'a> {
             let scale = self.number(&mut table, "scale");
             let kind = self.required(&mut table, "kind", ScoreKind::parse);
             let evidence = self.required_evidence(&mut table);
-            self.close(&table, "value, scale, kind, source, as_of, by, confidence, note");
+            self.close(&table, keys::SCORE);
             let (Some(value), Some(scale), Some(kind), Some(evidence)) =
                 (value, scale, kind, evidence)
             else {
@@ -505,11 +499,7 @@ impl<'a> FileReader<'a> {
                 );
             }
             let evidence = self.required_evidence(&mut table);
-            self.close(
-                &table,
-                "metric, mode, variant, measured_by, method, window_start, window_end, days, statistics, source, \
-                 as_of, by, confidence, note",
-            );
+            self.close(&table, keys::MEASUREMENT);
             let (Some(metric), Some(mode), Some(variant), Some(measured_by), Some(evidence)) =
                 (metric, mode, variant, measured_by, evidence)
             else {
@@ -542,11 +532,14 @@ impl<'a> FileReader<'a> {
                 Some((_, DeValue::String(text))) if !text.trim().is_empty() => {
                     Some(text.to_string())
                 }
-                Some((_, DeValue::Array(list))) => list
-                    .iter()
-                    .map(|item| item.get_ref().as_str())
-                    .collect::<Option<Vec<&str>>>()
-                    .map(|list| list.join(", ")),
+                Some((offset, DeValue::Array(list))) => {
+                    let texts: Option<Vec<&str>> =
+                        list.iter().map(|item| item.get_ref().as_str()).collect();
+                    if texts.is_none() {
+                        self.problem(offset, table.key("value"), "is not a list of texts");
+                    }
+                    texts.map(|texts| texts.join(", "))
+                }
                 Some((offset, _)) => {
                     self.problem(offset, table.key("value"), "is not a text or a list of texts");
                     None
@@ -557,7 +550,7 @@ impl<'a> FileReader<'a> {
                 }
             };
             let evidence = self.required_evidence(&mut table);
-            self.close(&table, "section, key, value, source, as_of, by, confidence, note");
+            self.close(&table, keys::DETAIL);
             let (Some(section), Some(key), Some(value), Some(evidence)) =
                 (section, key, value, evidence)
             else {
@@ -588,7 +581,7 @@ impl<'a> FileReader<'a> {
             let today = self.today;
             let since = self.parsed(&mut table, "since", |text| day(text, today));
             let evidence = self.required_evidence(&mut table);
-            self.close(&table, "key, value, since, source, as_of, by, confidence, note");
+            self.close(&table, keys::CHANGE);
             let (Some(key), Some(value), Some(evidence)) = (key, value, evidence) else { continue };
             let older = history.iter().rev().find(|other: &&Change| other.key == key);
             if let (Some(older), Some(since)) = (older.and_then(|older| older.since), since)
@@ -616,12 +609,12 @@ impl<'a> FileReader<'a> {
             for mut inner in self.tables(&mut table, "claim") {
                 let value = self.required_text(&mut inner, "value").map(str::to_owned);
                 let evidence = self.required_evidence(&mut inner);
-                self.close(&inner, "value, source, as_of, by, confidence, note");
+                self.close(&inner, keys::RIVAL);
                 if let (Some(value), Some(evidence)) = (value, evidence) {
                     claims.push(Rival { value, evidence });
                 }
             }
-            self.close(&table, "key, ruling, note, claim");
+            self.close(&table, keys::CONFLICT);
             if claims.len() < 2 {
                 self.problem(
                     offset,
