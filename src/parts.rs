@@ -6,3 +6,4 @@ pub mod entry;
 pub mod layout;
 pub mod mark;
 pub mod notice;
+pub mod preview;

@@ -7,6 +7,7 @@ mod files;
 mod hosts;
 mod kept;
 mod security;
+mod share;
 mod telemetry;
 
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub fn router(state: AppState) -> Router {
     let routes = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .merge(api)
+        .route("/share/{file}", get(share::image))
         .merge(pages::routes(&state))
         .fallback_service(files::service(&state));
     behind_middleware(routes, state)
