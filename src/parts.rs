@@ -7,3 +7,4 @@ pub mod layout;
 pub mod mark;
 pub mod notice;
 pub mod preview;
+pub mod structured;

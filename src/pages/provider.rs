@@ -18,8 +18,9 @@ use crate::money::Quantity;
 use crate::parts::entry::{Detail, entry, link};
 use crate::parts::layout::head;
 use crate::parts::mark::mark;
+use crate::parts::structured::{service, structured};
 use crate::query::{nearest, shortened};
-use crate::state::today;
+use crate::state::{Site, today};
 
 /// One provider.
 #[component]
@@ -31,7 +32,7 @@ pub fn ProviderPage() -> impl IntoView {
     if let Some(provider) = state.catalog.find(&slug) {
         let others: Vec<&Provider> =
             state.catalog.routed().filter(|other| other.slug != provider.slug).collect();
-        return shown(provider, &others);
+        return shown(provider, &others, &state.site);
     }
     if let Some(provider) = state.catalog.find(&slug.to_lowercase()) {
         return redirect(&format!("/sandboxes/{}", provider.slug));
@@ -49,7 +50,7 @@ pub fn ProviderPage() -> impl IntoView {
     .into_any()
 }
 
-fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
+fn shown(provider: &Provider, others: &[&Provider], site: &Site) -> AnyView {
     let comparisons: Vec<_> = others
         .iter()
         .map(|other| {
@@ -69,6 +70,7 @@ fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
     let description = format!("{}: prices, plans, isolation, limits and sources.", provider.name);
     view! {
         {head(provider.name.clone(), description)}
+        {structured(&service(site, provider, today()))}
         <h1 class="with-mark">{mark(provider)} {provider.name.clone()}</h1>
         <p class="lead">{provider.summary.clone()}</p>
         <p class="status-line">
