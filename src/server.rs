@@ -2,6 +2,7 @@
 
 mod caching;
 pub mod config;
+mod crawlers;
 mod failures;
 mod files;
 mod hosts;
@@ -41,6 +42,7 @@ pub fn router(state: AppState) -> Router {
     let routes = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .merge(api)
+        .merge(crawlers::routes())
         .route("/share/{file}", get(share::image))
         .merge(pages::routes(&state))
         .fallback_service(files::service(&state));
