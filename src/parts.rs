@@ -8,4 +8,6 @@ pub mod entry;
 pub mod layout;
 pub mod mark;
 pub mod notice;
+pub mod preview;
+pub mod structured;
 pub mod twins;

@@ -2,6 +2,7 @@
 
 mod caching;
 pub mod config;
+mod crawlers;
 mod editions;
 mod export;
 mod failures;
@@ -9,6 +10,7 @@ mod files;
 mod hosts;
 mod kept;
 mod security;
+mod share;
 mod telemetry;
 mod twins;
 
@@ -47,6 +49,8 @@ pub fn router(state: AppState) -> Router {
     let routes = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .merge(api)
+        .merge(crawlers::routes())
+        .route("/share/{file}", get(share::image))
         .merge(pages::routes(&state).layer(edition))
         .fallback_service(files::service(&state))
         .layer(twins);

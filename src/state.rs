@@ -167,6 +167,14 @@ pub struct Site {
     pub api_document: serde_json::Value,
 }
 
+impl Site {
+    /// The whole address of a path: by the public name where that is known, never by what a client
+    /// calls us.
+    pub fn absolute(&self, path: &str) -> String {
+        format!("{}{path}", self.public_url.as_ref().unwrap_or(&self.base_url))
+    }
+}
+
 /// The day in UTC at an instant.
 pub fn day_of(instant: Timestamp) -> Date {
     Offset::UTC.to_datetime(instant).date()

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod api;
+mod crawlers;
 mod data;
 mod exposure;
 mod harness;

@@ -121,6 +121,12 @@ impl Evidence {
         sources.chain([self.as_of]).filter_map(Seen::last_day).min()
     }
 
+    /// The day on which somebody saw it last; `None` where none of its material has a date.
+    pub fn last_seen(&self) -> Option<Date> {
+        let sources = self.sources.iter().map(|source| source.seen_on);
+        sources.chain([self.as_of]).filter_map(Seen::first_day).max()
+    }
+
     /// Whether somebody had seen it by a day.
     pub fn is_seen_by(&self, day: Date) -> bool {
         self.first_seen().is_some_and(|seen| seen <= day)

@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use super::Provider;
-use super::claim::{AnyClaim, Evidence, Seen};
+use super::claim::{AnyClaim, Evidence};
 use super::word::PriceKind;
 
 /// Days after which an amount of money wants to be read again: vendors change prices within a quarter.
@@ -24,9 +24,9 @@ pub fn fresh_days(key: &str) -> i64 {
     if is_money { MONEY_STALE_AFTER_DAYS } else { STALE_AFTER_DAYS }
 }
 
-/// The last day on which a value under a dotted key is fresh; `None` where its material has no date.
-pub fn stale_after(key: &str, as_of: Seen) -> Option<Date> {
-    as_of.first_day()?.checked_add(fresh_days(key).days()).ok()
+/// The last day on which a value under a dotted key is fresh that was last seen on a day; `None` beyond the calendar.
+pub fn stale_after(key: &str, last_seen: Date) -> Option<Date> {
+    last_seen.checked_add(fresh_days(key).days()).ok()
 }
 
 /// Days from one day to another; 0 where the other comes first.
@@ -73,7 +73,7 @@ pub fn oldest<'a>(
 ) -> Option<Oldest<'a>> {
     let values = providers.into_iter().flat_map(|provider| {
         decisive(provider, on).into_iter().filter_map(move |(what, evidence)| {
-            Some(Oldest { provider, what, seen_on: evidence.as_of.first_day()? })
+            Some(Oldest { provider, what, seen_on: evidence.last_seen()? })
         })
     });
     values.min_by_key(|oldest| oldest.seen_on)
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn money_goes_stale_sooner() {
-        let seen = Seen::parse("2026-10-02").unwrap();
+        let seen: Date = "2026-10-02".parse().unwrap();
         let day = |key: &str| stale_after(key, seen).unwrap().to_string();
         assert_eq!(day("price.vcpu"), "2026-12-31");
         assert_eq!(day("plan.pro.usd_fee_per_month"), "2026-12-31");
         assert_eq!(day("egress.allow_list"), "2027-03-31");
-        assert_eq!(stale_after("price.vcpu", Seen::Undated), None);
+        assert_eq!(stale_after("price.vcpu", Date::MAX), None);
     }
 
     #[test]

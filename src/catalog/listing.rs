@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use jiff::civil::Date;
 
-use super::claim::{Answer, Claim, Seen, Tier, Verdict};
+use super::claim::{Answer, Claim, Tier, Verdict};
 use super::freshness::{age_days, stale_after};
 use super::provider::{Provider, Variant};
 use super::shape::{Estimate, Exactness, price_hour};
@@ -205,10 +205,10 @@ impl<'a> Row<'a> {
         let seen_on = provider
             .prices_on(PriceKind::List, question.on)
             .filter(|price| price.is_for(variant))
-            .filter_map(|price| price.evidence.as_of.first_day())
+            .filter_map(|price| price.evidence.last_seen())
             .min();
         let unranked = unranked(&bill, seen_on, question);
-        let last = seen_on.and_then(|seen| stale_after("price", Seen::Day(seen)));
+        let last = seen_on.and_then(|seen| stale_after("price", seen));
         let stale = last.is_some_and(|last| question.on > last);
         Self { provider, kind, bill, seen_on, stale, unranked }
     }

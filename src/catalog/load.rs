@@ -584,14 +584,17 @@ impl<'a> FileReader<'a> {
         let note = self.text(table, "note").map(str::to_owned);
         let first = sources.first()?.clone();
         let as_of = as_of.unwrap_or(first.seen_on);
-        Some(Evidence {
-            stale_after: freshness::stale_after(&table.path, as_of),
+        let evidence = Evidence {
+            stale_after: None,
             as_of,
             by: by.unwrap_or(first.by),
             confidence,
             note,
             sources,
-        })
+        };
+        let stale_after =
+            evidence.last_seen().and_then(|seen| freshness::stale_after(&table.path, seen));
+        Some(Evidence { stale_after, ..evidence })
     }
 
     fn required_evidence(&mut self, table: &mut Table<'a>) -> Option<Evidence> {

@@ -13,10 +13,14 @@ use crate::parts::day::{dated, edition, hidden_day, oldest};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
 use crate::parts::notice::notice;
+use crate::parts::structured::{dataset, structured};
 use crate::parts::twins::twins;
 use crate::query::Query;
 use crate::state::today;
 
+/// The page in a sentence, and the data.
+const DESCRIPTION: &str = "What code sandboxes for AI agents cost, how they isolate and what stops \
+                           a runaway, each value with its source and date.";
 /// Columns: what they are ordered by, where they can be, their label, whether they hold figures.
 const COLUMNS: [(Option<Column>, &str, bool); 7] = [
     (Some(Column::Name), "Provider", false),
@@ -31,6 +35,7 @@ const COLUMNS: [(Option<Column>, &str, bool); 7] = [
 /// The catalog.
 #[component]
 pub fn Home() -> impl IntoView {
+    let state = super::state();
     let catalog = edition().catalog;
     let mut query = Query::of_page(query().as_deref());
     let on = query.as_of(today());
@@ -53,10 +58,8 @@ pub fn Home() -> impl IntoView {
         }
     };
     view! {
-        {head(
-            "Code sandboxes for AI agents, compared",
-            "What code sandboxes for AI agents cost, how they isolate and what stops a runaway, each value with its source and date.",
-        )}
+        {head("Code sandboxes for AI agents, compared", DESCRIPTION)}
+        {structured(&dataset(&state.site, &state.revision, DESCRIPTION))}
         <h1>"What a code sandbox costs, how it isolates, and what stops a runaway"</h1>
         <p class="lead">"The open catalog of code sandboxes for AI agents. Every value has a source and a date; where \
         sources disagree, all of them are shown; what nobody knows is called unknown."</p>

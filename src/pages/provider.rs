@@ -22,13 +22,15 @@ use crate::parts::entry::{Detail, entry, link};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::mark;
 use crate::parts::notice::notice;
+use crate::parts::structured::{service, structured};
 use crate::parts::twins::{feed, twins};
 use crate::query::{Query, nearest, shortened};
-use crate::state::today;
+use crate::state::{Site, today};
 
 /// One provider.
 #[component]
 pub fn ProviderPage() -> impl IntoView {
+    let site = super::state().site;
     let catalog = edition().catalog;
     let Some(slug) = use_params_map().read_untracked().get("slug") else {
         return view! { <NotFound/> }.into_any();
@@ -36,7 +38,7 @@ pub fn ProviderPage() -> impl IntoView {
     if let Some(provider) = catalog.find(&slug) {
         let others: Vec<&Provider> =
             catalog.routed().filter(|other| other.slug != provider.slug).collect();
-        return shown(provider, &others);
+        return shown(provider, &others, &site);
     }
     if let Some(provider) = catalog.find(&slug.to_lowercase()) {
         return redirect(&format!("/sandboxes/{}", provider.slug));
@@ -54,7 +56,7 @@ pub fn ProviderPage() -> impl IntoView {
     .into_any()
 }
 
-fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
+fn shown(provider: &Provider, others: &[&Provider], site: &Site) -> AnyView {
     let mut query = Query::of_page(query().as_deref());
     let on = query.as_of(today());
     let errors = query.errors();
@@ -77,6 +79,7 @@ fn shown(provider: &Provider, others: &[&Provider]) -> AnyView {
     let description = format!("{}: prices, plans, isolation, limits and sources.", provider.name);
     view! {
         {head(provider.name.clone(), description)}
+        {structured(&service(site, provider, on))}
         <h1 class="with-mark">{mark(provider)} {provider.name.clone()}</h1>
         <p class="lead">{provider.summary.clone()}</p>
         <p class="status-line">

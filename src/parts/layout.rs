@@ -4,6 +4,7 @@ use axum::http::request::Parts;
 use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 
+use super::preview::preview;
 use crate::parts::day::banner;
 use crate::state::{AppState, Edition};
 
@@ -28,16 +29,20 @@ pub fn query() -> Option<String> {
     use_context::<Parts>().and_then(|parts| parts.uri.query().map(str::to_owned))
 }
 
-/// Title, description and canonical address of a page.
+/// Title, description and canonical address of a page, and what a preview of it shows.
 pub fn head(title: impl Into<String>, description: impl Into<String>) -> AnyView {
-    let title = format!("{} · Thud", title.into());
-    let canonical = use_context::<AppState>()
+    let (title, description) = (title.into(), description.into());
+    let state = use_context::<AppState>();
+    let canonical = state
+        .as_ref()
         .and_then(|state| state.site.public_url.clone())
         .map(|url| format!("{url}{}", path()));
+    let preview = state.map(|state| preview(&state, &path(), &title, &description));
     view! {
-        <Title text=title/>
-        <Meta name="description" content=description.into()/>
+        <Title text=format!("{title} · Thud")/>
+        <Meta name="description" content=description/>
         {canonical.map(|href| view! { <Link rel="canonical" href=href/> })}
+        {preview}
     }
     .into_any()
 }

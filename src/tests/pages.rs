@@ -18,6 +18,8 @@ const PAGES: [&str; 10] = [
     "/methodology",
     "/api",
 ];
+/// How a block of data begins, which no browser runs.
+const DATA_BLOCK: &str = "<script type=\"application/ld+json\"";
 /// Largest catalog page, bytes before compression.
 const CATALOG_PAGE_BYTES_MAX: usize = 30_000;
 
@@ -62,7 +64,8 @@ async fn only_a_page_with_an_island_loads_a_script() {
             "{path}"
         );
         let has_script = path == "/calculator";
-        assert_eq!(answer.text().contains("<script"), has_script, "{path}");
+        let runs = |text: &str| text.matches("<script").count() - text.matches(DATA_BLOCK).count();
+        assert_eq!(runs(answer.text()) > 0, has_script, "{path}");
         assert_eq!(policy.contains("'wasm-unsafe-eval'"), has_script, "{path}");
         assert_eq!(policy.contains("script-src"), has_script, "{path}");
     }
