@@ -147,7 +147,7 @@ pub fn claims(provider: &Provider) -> Vec<Field<'_>> {
     fields
 }
 
-/// How a price row says when it holds and what it leaves out.
+/// What a price row is for, in words.
 pub fn price_label(price: &Price) -> String {
     let mut parts = vec![
         format!("{} {}", capitalised(price.kind.label()), price.component.label()),
@@ -161,7 +161,6 @@ pub fn price_label(price: &Price) -> String {
     );
     parts
         .extend(price.included.as_ref().map(Allowance::label).map(|label| format!("{label} free")));
-    parts.push(format!("since {} ({})", price.since, price.beginning.label()));
     parts.join(", ")
 }
 
@@ -176,13 +175,14 @@ pub fn price_amount(price: &Price) -> String {
 fn price_field<'a>(provider: &'a Provider, price: &'a Price) -> Field<'a> {
     let dispute = provider.price_dispute(&price.id);
     let bundled = price.basis == Basis::Bundled;
+    let since = format!("since {} ({})", price.since, price.beginning.label());
+    let label = format!("{}, {since}", price_label(price));
     let value = if bundled { "included".to_owned() } else { price.rate.usd.to_string() };
     Field {
         state: if dispute.is_some() { State::Disputed } else { State::Known },
         unit: (!bundled).then(|| format!("USD per {}", price.rate.per.label()).into()),
         dispute,
-        ..Field::known(format!("price.{}", price.id), "Prices", price_label(price), value)
-            .from(&price.evidence)
+        ..Field::known(format!("price.{}", price.id), "Prices", label, value).from(&price.evidence)
     }
 }
 

@@ -107,7 +107,9 @@ fn provider(change: &ProviderChange, revision: &str) -> AnyView {
 
 fn dated(one: &Dated<'_>) -> AnyView {
     let href = format!("/sandboxes/{}#price-history", one.provider.slug);
-    let means = one.beginning.map(|beginning| view! { " " <small>{beginning.label()}</small> });
+    let means = one
+        .beginning
+        .map(|beginning| view! { " " <small class="muted">{beginning.label()}</small> });
     let source = one.evidence.sources.first().map(|source| {
         link(source, &format!("{}, {}", one.evidence.by.label(), one.evidence.as_of))
     });

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::catalog::claim::{By, Confidence};
+use crate::catalog::freshness::{MONEY_STALE_AFTER_DAYS, STALE_AFTER_DAYS};
 use crate::parts::layout::head;
 
 /// What each way into the catalog means.
@@ -71,6 +72,14 @@ pub fn Methodology() -> impl IntoView {
         <dl class="facts">{ways}</dl>
         <h2>"How far to trust it"</h2>
         <dl class="facts">{trust}</dl>
+
+        <h2>"How old a value may be"</h2>
+        <p>"A price is fresh for " {MONEY_STALE_AFTER_DAYS} " days after somebody last saw it, anything else for "
+        {STALE_AFTER_DAYS} ". After that it is shown faded, with the days since; in JSON, " <code>"stale_after"</code> " is the last fresh         day. The catalog's " <code>"max_age_days"</code> " leaves older prices out of the ranking and says so."</p>
+        <h2>"A past day"</h2>
+        <p>"Any page of the catalog can be asked about a past day with " <code>"as_of"</code> ". Prices are looked up in their         dated history. Everything else is what this site had published by that day, where it has a revision of it;         before that, only what somebody is known to have seen by then. What is undated or was seen later is unknown on         that day: never the nearest value. " <a href="/changes">"What changed"</a> " compares the revisions."</p>
+        <h2>"How complete a provider is"</h2>
+        <p>"The bar on a provider's page counts its sections and variants: values known, disputed, unknown, not applicable.         Plans are left out, since what a plan does not say is no gap."</p>
 
         <h2>"Scores"</h2>
         <ul>{scores}</ul>

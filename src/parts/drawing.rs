@@ -100,7 +100,7 @@ fn steps_row(prices: &[&Price], first: Date, on: Date) -> Option<AnyView> {
             <td><svg class="line" viewBox=format!("0 0 {WIDTH} {STEPS_HEIGHT}") preserveAspectRatio="none" role="img" aria-label=said.join(", then ")>
                 <path d=path></path>
             </svg></td>
-            <td>{price_amount(newest)} <small>{oldest.beginning.label()} " " {oldest.since.to_string()}</small></td>
+            <td>{price_amount(newest)} " " <small>{oldest.beginning.label()} " " {oldest.since.to_string()}</small></td>
         </tr>
     };
     Some(view.into_any())

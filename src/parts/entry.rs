@@ -58,8 +58,7 @@ pub fn entry(entry: &Entry<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView 
 fn correction(slug: &ProviderSlug, key: &str, label: Option<&str>) -> AnyView {
     let href = format!("/sandboxes/{slug}/correct?key={key}");
     let words = format!("Correct {}", label.unwrap_or("this value"));
-    view! { <a class="fix" rel="nofollow" href=href title="Suggest a correction" aria-label=words>"✎"</a> }
-        .into_any()
+    view! { <a class="fix" href=href aria-label=words>"✎"</a> }.into_any()
 }
 
 /// A value; an address becomes a link.
