@@ -39,7 +39,7 @@ pub fn entry(entry: &Entry<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView 
     let remark = entry.remark.clone().map(|remark| view! { <p class="remark">{remark}</p> });
     let on = edition().day;
     let stale = entry.evidence.filter(|evidence| evidence.is_stale(on));
-    let faded = stale.and_then(|evidence| evidence.last_seen()).map(|seen| {
+    let faded = stale.and_then(Evidence::last_seen).map(|seen| {
         let words = format!("not seen for {} days", age_days(seen, on));
         view! { <span class="flag">{words}</span> }
     });
