@@ -42,6 +42,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(comparisons::compare_providers))
         .routes(routes!(estimates::estimate_prices))
         .routes(routes!(estimates::estimate_exposure))
+        .routes(routes!(estimates::estimate_workload))
         .routes(routes!(changes::list_changes))
         .routes(routes!(find_provider_schema))
         .split_for_parts();
@@ -54,6 +55,10 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     let router = router
         .route("/api/v1/openapi.json", axum::routing::get(served))
         .route("/api/v1/changes.atom", axum::routing::get(changes::feed))
+        .route(
+            "/api/v1/providers/{slug}/changes.atom",
+            axum::routing::get(changes::feed_of_provider),
+        )
         .route("/api/{*path}", axum::routing::any(async || StatusCode::NOT_FOUND));
     (router, document)
 }

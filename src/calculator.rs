@@ -2,7 +2,9 @@
 //!
 //! Not here: how a rate meets a quantity. That is `catalog::shape`.
 
+pub mod explanation;
 pub mod exposure;
 pub mod input;
+pub mod league;
 pub mod offer;
 pub mod workload;

@@ -52,11 +52,6 @@ impl Catalog {
         &self.providers
     }
 
-    /// Every provider, by position, for whoever makes another catalog of them.
-    pub fn into_providers(self) -> Vec<Provider> {
-        self.providers
-    }
-
     /// A provider by its slug.
     pub fn find(&self, slug: &str) -> Option<&Provider> {
         self.providers.iter().find(|provider| provider.slug.as_str() == slug)

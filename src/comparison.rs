@@ -9,9 +9,9 @@ mod verdict;
 
 use std::borrow::Cow;
 
-use crate::catalog::Provider;
 use crate::catalog::claim::{AnyClaim, Dispute, Evidence, State};
 use crate::catalog::shape::{Estimate, Exactness};
+use crate::catalog::{Catalog, Provider};
 use crate::money::MoneyError;
 use jiff::civil::Date;
 
@@ -109,6 +109,11 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Comparison<'a> {
+    /// Those that are compared where nobody names any: the routed ones.
+    pub fn by_default(catalog: &'a Catalog) -> Vec<&'a Provider> {
+        catalog.routed().take(COMPARED_MAX).collect()
+    }
+
     /// Compares providers at the prices of a day. They are put in canonical order.
     pub fn of(mut providers: Vec<&'a Provider>, on: Date) -> Result<Self, MoneyError> {
         providers.sort_by_key(|provider| provider.position);
@@ -209,9 +214,13 @@ impl<'a> Entry<'a> {
 
     /// A bill with how firm it is and why.
     pub fn bill(estimate: &Estimate) -> Self {
-        let because = || Some(estimate.because.join("; "));
+        let sold = estimate.sold_as.map(|shape| format!("sold as {}", shape.label()));
+        let because = || {
+            let parts: Vec<String> = sold.iter().chain(&estimate.because).cloned().collect();
+            Some(parts.join("; "))
+        };
         match estimate.exactness {
-            Exactness::Exact => Self::computed(estimate.shown()),
+            Exactness::Exact => Self { remark: sold.clone(), ..Self::computed(estimate.shown()) },
             Exactness::Depends => Self {
                 standing: Standing::Depends,
                 remark: because(),

@@ -96,6 +96,21 @@ pub async fn open(path: &Path) -> Result<SqlitePool, DatabaseError> {
     Ok(pool)
 }
 
+/// A database of this version that is gone when the program ends.
+pub async fn in_memory() -> Result<SqlitePool, DatabaseError> {
+    let sql = |source| DatabaseError::Sql { path: "a database in memory".to_owned(), source };
+    let pool = SqlitePoolOptions::new()
+        // Each connection would have a memory of its own, and loses it when it is closed.
+        .max_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_with(SqliteConnectOptions::new().in_memory(true).foreign_keys(true))
+        .await
+        .map_err(sql)?;
+    MIGRATOR.run(&pool).await.map_err(|error| sql(error.into()))?;
+    Ok(pool)
+}
+
 /// Looks at an existing file without writing a byte to it.
 async fn refuse_damaged_or_newer(path: &Path) -> Result<(), DatabaseError> {
     let shown = path.display().to_string();

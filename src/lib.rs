@@ -40,6 +40,10 @@ pub mod database;
 #[cfg(feature = "ssr")]
 pub mod state;
 
+/// JSON, CSV, Markdown: the forms of an answer.
+#[cfg(feature = "ssr")]
+pub mod form;
+
 /// Query strings, read the same way for pages and API.
 #[cfg(feature = "ssr")]
 pub mod query;

@@ -8,8 +8,9 @@ use std::process::ExitCode;
 
 use axum::serve::ListenerExt;
 use clap::{Parser, Subcommand};
-use thud::catalog::Catalog;
-use thud::catalog::load::{CatalogFile, Problem, embedded_files, files_in, load};
+use sqlx::SqlitePool;
+use thud::catalog::load::{CatalogFile, Problem, digest, embedded_files, files_in, load};
+use thud::catalog::{Catalog, store};
 use thud::server::config::Config;
 use thud::state::{AppState, Site, today};
 use thud::{api, database, server};
@@ -116,10 +117,9 @@ fn serve() -> Result<(), String> {
     runtime.block_on(run(config))
 }
 
-/// Everything that requests share, over the configured database.
-async fn opened(config: Config, base_url: String) -> Result<AppState, String> {
+/// Everything that requests share, over a database.
+async fn opened(config: Config, base_url: String, pool: SqlitePool) -> Result<AppState, String> {
     let (files, catalog) = read(config.catalog_dir.as_deref())?;
-    let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
     let site_files = server::files_below(&config.site_root);
     let site = Site {
         build: server::build_name(&config.site_root, &site_files),
@@ -139,11 +139,28 @@ fn export(folder: &Path) -> Result<(), String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
     runtime.block_on(async {
         let base_url = format!("http://{}", config.addr);
-        let state = opened(config, base_url).await?;
+        let pool = pool_for_export(&config).await?;
+        let state = opened(config, base_url, pool).await?;
         let written = server::export(state, folder).await?;
         println!("{written} files in {}", folder.display());
         Ok(())
     })
+}
+
+/// The site's database where its newest revision is what is exported, so that its dates are told; else one in memory: an
+/// export publishes nothing.
+async fn pool_for_export(config: &Config) -> Result<SqlitePool, String> {
+    if config.database().is_file() {
+        let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
+        let mut connection = pool.acquire().await.map_err(|error| chain(&error))?;
+        let newest = store::newest(&mut connection).await.map_err(|error| chain(&error))?;
+        drop(connection);
+        let (files, _) = read(config.catalog_dir.as_deref())?;
+        if newest.is_some_and(|newest| newest.digest == digest(&files)) {
+            return Ok(pool);
+        }
+    }
+    database::in_memory().await.map_err(|error| chain(&error))
 }
 
 async fn run(config: Config) -> Result<(), String> {
@@ -151,7 +168,8 @@ async fn run(config: Config) -> Result<(), String> {
         format!("{} is taken or not allowed ({error}): choose another with THUD_ADDR", config.addr)
     })?;
     let address = listener.local_addr().map_err(|error| chain(&error))?;
-    let state = opened(config, format!("http://{address}")).await?;
+    let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
+    let state = opened(config, format!("http://{address}"), pool).await?;
     println!("Thud is at http://{address}");
     // Without TCP_NODELAY small answers wait for an acknowledgement.
     let listener = listener.tap_io(|stream| {

@@ -213,6 +213,23 @@ impl Usd {
         Self(self.0.round_dp_with_strategy(places, RoundingStrategy::MidpointNearestEven))
     }
 
+    /// The part of the amount that one quantity is of another: multiplied first, divided last. All of it where the other is
+    /// zero.
+    pub fn part(self, of: Quantity, whole: Quantity) -> Result<Self, MoneyError> {
+        if whole.is_zero() {
+            return Ok(self);
+        }
+        Ok(Self(self.times(of)?.0 / whole.0))
+    }
+
+    /// How much of another amount it is, in steps of which the other has `steps`; rounded, and none where the other is zero.
+    pub fn share_of(self, whole: Self, steps: u32) -> u32 {
+        let share = (self.0 * Decimal::from(steps)).checked_div(whole.0).map(|share| share.round());
+        share
+            .and_then(|share| u32::try_from(share.mantissa()).ok())
+            .map_or(0, |share| share.min(steps))
+    }
+
     /// The amount divided by a whole number that is not zero.
     #[must_use]
     pub fn divided(self, divisor: u32) -> Self {

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use crate::calculator::exposure::Exposure;
 use crate::calculator::input::{Bounds, Input, read_count};
+use crate::calculator::workload::Workload;
 use crate::catalog::chronicle::Interest;
 use crate::catalog::claim::{Seen, Tier};
 use crate::catalog::freshness::AGE_DAYS_MAX;
@@ -24,6 +25,8 @@ const ERRORS_MAX: usize = 20;
 const PARAMETERS_MAX: usize = 50;
 /// Slugs or plans that a list is read to, at most.
 const LISTED_MAX: usize = 100;
+/// The longest value that a page reads, and shows again in its form.
+const VALUE_CHARS_MAX: usize = 2_000;
 /// The longest part of somebody's text that an answer repeats.
 const REPEATED_CHARS_MAX: usize = 64;
 /// What the catalog can be listed by.
@@ -45,7 +48,7 @@ pub const LISTING: [&str; 13] = [
 /// Revisions that an error suggests, at most.
 const SUGGESTED_MAX: usize = 5;
 /// How like a slug must be to another one to be suggested, from 0 to 1.
-const SUGGESTED_FROM: f64 = 0.6;
+const SUGGESTED_FROM: f64 = 0.7;
 
 /// What is wrong with one parameter, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -68,8 +71,8 @@ impl Query {
     /// Reads a query string of which every parameter counts, unknown ones being ignored: links carry tracking tags.
     pub fn of_page(raw: Option<&str>) -> Self {
         let pairs = form_urlencoded::parse(raw.unwrap_or("").as_bytes())
-            .into_owned()
             .take(PARAMETERS_MAX)
+            .map(|(name, value)| (name.into_owned(), printable(&value, VALUE_CHARS_MAX)))
             .collect();
         Self { pairs, errors: Vec::new(), of_form: true }
     }
@@ -143,6 +146,15 @@ impl Query {
             reason = "the method alone holds for one lifetime only"
         )]
         self.input(|input| input.exposure())
+    }
+
+    /// A question about a workload.
+    pub fn workload(&mut self) -> Workload {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method alone holds for one lifetime only"
+        )]
+        self.input(|input| input.workload())
     }
 
     /// A decimal.
@@ -236,7 +248,7 @@ impl Query {
                 let names = names.join(", ");
                 self.error(
                     "since",
-                    format!("is not a revision that is told here; the newest: {names}"),
+                    format!("names no revision that is told here; the newest are {names}"),
                 );
             }
             known.map(|one| one.revision.number)
@@ -254,7 +266,11 @@ impl Query {
 
     /// The named providers in canonical order; `None` where none are named.
     pub fn providers<'a>(&mut self, catalog: &'a Catalog) -> Option<Vec<&'a Provider>> {
-        let text = self.text("providers")?;
+        // The boxes of a form name them one by one.
+        let text = self.repeated("providers").join(",");
+        if self.text("providers").is_none() || (self.of_form && text.is_empty()) {
+            return None;
+        }
         let mut found: Vec<&Provider> = Vec::new();
         for slug in text.split(',').take(LISTED_MAX) {
             match catalog.find(slug) {
@@ -335,11 +351,21 @@ fn not_a_slug(catalog: &Catalog, slug: &str) -> String {
 
 /// A text short enough to be repeated in an answer.
 pub fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(REPEATED_CHARS_MAX).collect();
-    if short.len() < text.len() {
+    let mut short = printable(text, REPEATED_CHARS_MAX);
+    if text.chars().nth(REPEATED_CHARS_MAX).is_some() {
         short.push('…');
     }
     short
+}
+
+/// The beginning of somebody's text without what controls how text is shown: line ends, marks of direction.
+fn printable(text: &str, most: usize) -> String {
+    let controls = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let shown = |letter: char| if controls(letter) { char::REPLACEMENT_CHARACTER } else { letter };
+    text.chars().take(most).map(shown).collect()
 }
 
 #[cfg(test)]

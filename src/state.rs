@@ -12,11 +12,11 @@ use sqlx::SqlitePool;
 use thiserror::Error;
 
 use crate::catalog::Catalog;
-use crate::catalog::load::{CatalogFile, Problem, load};
+use crate::catalog::load::{CatalogFile, Readable, load_readable};
 use crate::catalog::store::{self, Published, Revision};
 
-/// Past days whose catalog is kept in memory.
-const DAYS_KEPT: usize = 32;
+/// Past revisions whose catalog is kept in memory.
+const REVISIONS_KEPT: usize = 16;
 
 /// Shared by all requests; cheap to clone.
 #[derive(Clone)]
@@ -33,8 +33,8 @@ pub struct AppState {
     pub pool: SqlitePool,
     /// What the site is built from.
     pub site: Arc<Site>,
-    /// Past days that were asked about.
-    past: Arc<Cache<Date, Edition>>,
+    /// Past revisions that were asked about, by number.
+    past: Arc<Cache<i64, Arc<Readable>>>,
 }
 
 words! {
@@ -60,6 +60,8 @@ pub struct Edition {
     pub revision: Arc<Revision>,
     /// In which way.
     pub origin: Origin,
+    /// Slugs of files of that revision that are in a form which is not read any more.
+    pub unreadable: Arc<Vec<String>>,
 }
 
 /// Why there is no catalog of a day.
@@ -68,16 +70,13 @@ pub enum EditionError {
     /// The database.
     #[error("the revision of the day could not be read")]
     Store(#[from] sqlx::Error),
-    /// A file of the revision is in a form that is not read any more.
-    #[error("the revision of the day is in a form that is not read any more: {0}")]
-    Unreadable(String),
     /// The reading was cut off.
     #[error("the revision of the day could not be read to its end")]
-    CutOff,
+    CutOff(#[from] tokio::task::JoinError),
 }
 
 impl AppState {
-    /// A state over a catalog that was just published.
+    /// A state over a catalog; publishes it where its revision is not the newest already.
     pub async fn open(
         files: Vec<CatalogFile>,
         catalog: Catalog,
@@ -85,7 +84,10 @@ impl AppState {
         site: Site,
     ) -> Result<Self, sqlx::Error> {
         let revision = store::publish(&pool, &files, Timestamp::now()).await?;
-        let published = store::published(&pool, today()).await?;
+        let history = store::history(&pool).await?;
+        let told = tokio::task::spawn_blocking(move || history.told(today())).await;
+        // A reading that was cut off leaves the changes untold, which the next start makes good.
+        let published = told.unwrap_or_default();
         Ok(Self {
             catalog: Arc::new(catalog),
             files: Arc::new(files),
@@ -93,18 +95,18 @@ impl AppState {
             published: Arc::new(published),
             pool,
             site: Arc::new(site),
-            past: Arc::new(Cache::new(DAYS_KEPT)),
+            past: Arc::new(Cache::new(REVISIONS_KEPT)),
         })
     }
 
     /// Today's edition.
     pub fn current(&self) -> Edition {
-        Edition {
-            day: today(),
-            catalog: self.catalog.clone(),
-            revision: self.revision.clone(),
-            origin: Origin::Current,
-        }
+        self.edition_of(today(), self.catalog.clone(), Origin::Current)
+    }
+
+    fn edition_of(&self, day: Date, catalog: Arc<Catalog>, origin: Origin) -> Edition {
+        let revision = self.revision.clone();
+        Edition { day, catalog, revision, origin, unreadable: Arc::default() }
     }
 
     /// The catalog of a day: the revision of that day where this site has one, else what was known by then. Prices are
@@ -113,38 +115,32 @@ impl AppState {
         if day >= today() {
             return Ok(self.current());
         }
-        if let Some(kept) = self.past.get(&day) {
-            return Ok(kept);
-        }
-        let edition = match store::revision_of(&self.pool, day).await? {
-            None => Edition {
-                day,
-                catalog: Arc::new(self.catalog.known_by(day)),
-                revision: self.revision.clone(),
-                origin: Origin::Evidence,
-            },
-            Some(revision) => Edition {
-                day,
-                catalog: self.catalog_of(&revision).await?,
-                revision: Arc::new(revision),
-                origin: Origin::Revision,
-            },
+        let Some(revision) = store::revision_of(&self.pool, day).await? else {
+            let known = Arc::new(self.catalog.known_by(day));
+            return Ok(self.edition_of(day, known, Origin::Evidence));
         };
-        self.past.insert(day, edition.clone());
-        Ok(edition)
+        let readable = self.readable(&revision).await?;
+        Ok(Edition {
+            unreadable: Arc::new(readable.refused.clone()),
+            revision: Arc::new(revision),
+            ..self.edition_of(
+                day,
+                Arc::new(readable.catalog.under_prices_of(&self.catalog, day)),
+                Origin::Revision,
+            )
+        })
     }
 
-    async fn catalog_of(&self, revision: &Revision) -> Result<Arc<Catalog>, EditionError> {
-        if revision.number == self.revision.number {
-            return Ok(self.catalog.clone());
-        }
-        let files = store::files_of(&self.pool, revision.number).await?;
-        // A whole catalog takes some milliseconds to read: not on a thread that others wait for.
-        let read = tokio::task::spawn_blocking(move || load(&files, today()));
-        let catalog = read.await.map_err(|_| EditionError::CutOff)?.map_err(|problems| {
-            EditionError::Unreadable(problems.first().map(Problem::to_string).unwrap_or_default())
-        })?;
-        Ok(Arc::new(catalog.under_prices_of(&self.catalog)))
+    /// What can be read of a past revision; read once however many ask at the same time.
+    async fn readable(&self, revision: &Revision) -> Result<Arc<Readable>, EditionError> {
+        let number = revision.number;
+        let read = async {
+            let files = store::files_of(&self.pool, number).await?;
+            // A whole catalog takes some milliseconds to read: not on a thread that others wait for.
+            let read = tokio::task::spawn_blocking(move || load_readable(&files, today())).await?;
+            Ok::<_, EditionError>(Arc::new(read))
+        };
+        self.past.get_or_insert_async(&number, read).await
     }
 }
 

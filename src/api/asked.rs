@@ -12,23 +12,9 @@ use serde::Serialize;
 
 use super::formats::{Sheet, csv, markdown};
 use super::views::{DATA_LICENCE, Envelope};
+use crate::form::Form;
 use crate::query::Query;
 use crate::state::{AppState, Edition};
-
-words! {
-    /// The form of an answer. The word is the ending of a twin's address.
-    Form {
-        /// What programs read.
-        Json = "json", "JSON";
-        /// What spreadsheets read.
-        Csv = "csv", "CSV";
-        /// What language models and people read.
-        Markdown = "md", "Markdown";
-    }
-}
-
-/// Every form.
-pub const FORMS: [Form; 3] = [Form::Json, Form::Csv, Form::Markdown];
 
 /// That an answer is the twin of a page: it has the page's address and the ending of its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,15 +61,13 @@ impl Asked {
         result: T,
         sheet: impl FnOnce() -> Sheet,
     ) -> Response {
-        let (kind, body) = match self.twin {
-            None | Some(Twin(Form::Json)) => {
-                return self.json(total, result);
-            }
-            Some(Twin(Form::Csv)) => ("text/csv; charset=utf-8", csv(&sheet().data)),
-            Some(Twin(Form::Markdown)) => {
-                ("text/markdown; charset=utf-8", markdown(&sheet(), &self.foot()))
-            }
+        let form = self.twin.map_or(Form::Json, |Twin(form)| form);
+        let body = match form {
+            Form::Json => return self.json(total, result),
+            Form::Csv => csv(&sheet().data),
+            Form::Markdown => markdown(&sheet(), &self.foot()),
         };
+        let kind = format!("{}; charset=utf-8", form.media_type());
         ([(header::CONTENT_TYPE, kind)], body).into_response()
     }
 

@@ -5,12 +5,14 @@ use std::cmp::Reverse;
 use atom_syndication::{
     Content, Entry, FeedBuilder, FixedDateTime, Generator, LinkBuilder, Person, Text,
 };
-use axum::extract::State;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::asked::Asked;
 use super::problem::Problem;
+use super::providers::found;
 use super::tables;
 use super::views::Envelope;
 use super::views::change::{ChangesView, DatedView, RevisionView};
@@ -34,56 +36,52 @@ pub async fn list_changes(
     let interest = interest(&state, &asked)?;
     let chronicle = chronicle(&state.published, &state.catalog, &interest);
     let view = ChangesView {
-        revisions: chronicle
-            .revisions
-            .iter()
-            .map(|told| RevisionView::new(told.published, &told.changes))
-            .collect(),
+        revisions: chronicle.revisions.iter().map(RevisionView::new).collect(),
         dated: chronicle.dated.iter().map(DatedView::from).collect(),
     };
     let total = view.revisions.len() + view.dated.len();
     Ok(asked.answer(total, view, || tables::changes(&chronicle)))
 }
 
-/// The same as an Atom feed (RFC 4287), which is no part of the JSON contract: `/changes.atom` for everybody,
-/// `/sandboxes/{slug}.atom` for one provider.
+/// The same as an Atom feed (RFC 4287), which is no part of the JSON contract: `/changes.atom`.
 pub async fn feed(State(state): State<AppState>, asked: Asked) -> Result<Response, Problem> {
     let interest = interest(&state, &asked)?;
-    let chronicle = chronicle(&state.published, &state.catalog, &interest);
-    let names: Vec<String> = interest
-        .slugs
-        .iter()
-        .flatten()
-        .filter_map(|slug| state.catalog.find(slug))
-        .map(|provider| provider.name.clone())
-        .collect();
-    let about = if names.is_empty() { "the catalog".to_owned() } else { names.join(", ") };
+    Ok(written(&state, &interest, "the catalog", "/changes.atom"))
+}
+
+/// The feed of one provider: `/sandboxes/{slug}.atom`.
+pub async fn feed_of_provider(
+    State(state): State<AppState>,
+    slug: Result<Path<String>, PathRejection>,
+) -> Result<Response, Problem> {
+    let provider = found(&state.catalog, slug)?;
+    let slug = provider.slug.to_string();
+    let own = format!("/sandboxes/{slug}.atom");
+    let interest = Interest { slugs: Some(vec![slug]), since: None };
+    Ok(written(&state, &interest, &provider.name, &own))
+}
+
+fn written(state: &AppState, interest: &Interest, about: &str, own: &str) -> Response {
+    let chronicle = chronicle(&state.published, &state.catalog, interest);
     let base = state.site.base_url.as_str();
-    let own = match interest.slugs.as_deref() {
-        Some([slug]) => format!("{base}/sandboxes/{slug}.atom"),
-        _ => format!("{base}/changes.atom"),
-    };
+    let own = state.site.absolute(own);
+    let page = state.site.absolute("/changes");
     let entries = entries(&chronicle, base);
-    let updated =
-        entries.first().map_or_else(|| instant("1970-01-01T00:00:00Z"), |one| one.updated);
+    let first = instant(&state.revision.published_at);
+    let updated = entries.first().map_or(first, |entry| entry.updated);
     let feed = FeedBuilder::default()
         .title(Text::plain(format!("Thud: what changed about {about}")))
         .id(own.clone())
         .updated(updated)
         .author(Person { name: "Thud".to_owned(), ..Person::default() })
         .link(LinkBuilder::default().href(own).rel("self".to_owned()).build())
-        .link(
-            LinkBuilder::default()
-                .href(format!("{base}/changes"))
-                .rel("alternate".to_owned())
-                .build(),
-        )
+        .link(LinkBuilder::default().href(page).rel("alternate".to_owned()).build())
         .generator(Generator { value: "Thud".to_owned(), ..Generator::default() })
         .rights(Text::plain("CC BY 4.0"))
         .entries(entries)
         .build();
-    Ok(([(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")], feed.to_string())
-        .into_response())
+    ([(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")], feed.to_string())
+        .into_response()
 }
 
 fn interest(state: &AppState, asked: &Asked) -> Result<Interest, Problem> {
@@ -122,7 +120,7 @@ fn revision_entry(told: &Told<'_>, change: &ProviderChange, base: &str) -> Entry
         fate => format!("{}: {}", change.name, fate.label()),
     };
     entry(
-        format!("{base}/changes#{}-{}", revision.name(), change.slug),
+        format!("{base}/changes#{}-{}", revision.anchor(), change.slug),
         title,
         &revision.published_at,
         lines.join("\n"),
@@ -133,7 +131,7 @@ fn dated_entry(one: &Dated<'_>, base: &str) -> Entry {
     let slug = &one.provider.slug;
     let before = one.before.as_ref().map_or_else(String::new, |before| format!("{before} → "));
     entry(
-        format!("{base}/sandboxes/{slug}#{}-{}", one.key, one.since),
+        format!("{base}/sandboxes/{slug}?{}={}#price-history", one.key, one.since),
         format!("{}: {}", one.provider.name, one.label),
         &format!("{}T00:00:00Z", one.since),
         format!("{before}{}", one.after),

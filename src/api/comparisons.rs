@@ -7,7 +7,6 @@ use super::problem::Problem;
 use super::tables;
 use super::views::Envelope;
 use super::views::comparison::ComparisonView;
-use crate::catalog::Provider;
 use crate::comparison::{COMPARED_MAX, Comparison};
 use crate::query::FieldError;
 use crate::state::today;
@@ -33,8 +32,7 @@ pub async fn compare_providers(asked: Asked) -> Result<Response, Problem> {
     let wrong = |message: String| {
         Problem::bad_request(vec![FieldError { field: "providers".to_owned(), message }])
     };
-    let providers: Vec<&Provider> =
-        named.unwrap_or_else(|| catalog.routed().take(COMPARED_MAX).collect());
+    let providers = named.unwrap_or_else(|| Comparison::by_default(catalog));
     if !(2..=COMPARED_MAX).contains(&providers.len()) {
         let count = providers.len();
         return Err(wrong(format!("names {count}; two to {COMPARED_MAX} are compared")));

@@ -2,6 +2,8 @@
 
 use csv::{QuoteStyle, WriterBuilder};
 
+use crate::catalog::claim::Address;
+
 /// A value of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Datum {
@@ -29,10 +31,11 @@ impl Datum {
     /// An address if it looks like one, else words; or no value.
     pub fn reference(reference: Option<&str>) -> Self {
         match reference {
-            Some(url) if url.starts_with("https://") || url.starts_with("http://") => {
-                Self::Address(url.to_owned())
-            }
-            other => Self::text(other),
+            Some(text) => match Address::parse_text(text) {
+                Ok(Address(url)) => Self::Address(url),
+                Err(_) => Self::from(text),
+            },
+            None => Self::None,
         }
     }
 }
@@ -54,6 +57,8 @@ impl From<String> for Datum {
 pub struct Table {
     /// What it is about, where there are several.
     pub title: Option<String>,
+    /// What is to be known of it, or why it is empty.
+    pub remark: Option<String>,
     /// Names of the columns.
     pub header: Vec<String>,
     /// Values, one for each column.
@@ -68,6 +73,7 @@ impl Table {
     ) -> Self {
         Self {
             title: None,
+            remark: None,
             header: header.into_iter().map(str::to_owned).collect(),
             rows: rows.into_iter().collect(),
         }
@@ -136,7 +142,10 @@ pub fn markdown(sheet: &Sheet, foot: &str) -> String {
     blocks.extend(sheet.remarks.iter().map(|remark| md_text(remark)));
     for table in &sheet.shown {
         blocks.extend(table.title.iter().map(|title| format!("## {}", md_text(title))));
-        blocks.push(md_table(table));
+        if !table.rows.is_empty() {
+            blocks.push(md_table(table));
+        }
+        blocks.extend(table.remark.iter().map(|remark| md_text(remark)));
     }
     blocks.push(md_text(foot));
     blocks.join("\n\n") + "\n"
@@ -168,17 +177,28 @@ fn md_value(datum: &Datum) -> String {
         Datum::None => String::new(),
         Datum::Number(number) => number.clone(),
         Datum::Text(text) => md_text(text),
-        Datum::Address(url) => format!("<{}>", url.replace(['<', '>', '|'], "")),
+        Datum::Address(url) => format!("<{}>", url.replace('|', "%7C")),
     }
 }
 
 /// Words of others as plain text: nothing in them is a mark, a table's end or HTML.
 fn md_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
+    let text = text.trim_start();
+    // A dash, a plus or a number with a point begins a list, where it begins a line.
+    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    if text.starts_with(['-', '+', '=']) {
+        plain.push('\\');
+    } else if digits.len() < text.len() && digits.starts_with(['.', ')']) {
+        let number = text.len() - digits.len();
+        plain.push_str(&text[..number]);
+        plain.push('\\');
+        return plain + &md_text(&text[number..]);
+    }
     for letter in text.chars() {
         match letter {
             '\n' | '\r' | '\t' => plain.push(' '),
-            '\\' | '|' | '*' | '_' | '[' | ']' | '<' | '>' | '`' | '~' | '#' => {
+            '\\' | '|' | '*' | '_' | '[' | ']' | '<' | '>' | '`' | '~' | '#' | '&' => {
                 plain.push('\\');
                 plain.push(letter);
             }

@@ -102,7 +102,7 @@ pub async fn list_prices(
 }
 
 /// The provider that a path names. A slug that is no text names none, like any other that is not there.
-fn found(
+pub(super) fn found(
     catalog: &Catalog,
     slug: Result<Path<String>, PathRejection>,
 ) -> Result<&Provider, Problem> {

@@ -1,10 +1,13 @@
 //! Answers as tables: the same rows, order and figures as the pages, with units in the header.
 
 use super::formats::{Datum, Sheet, Table};
+use crate::calculator::explanation::explain;
 use crate::calculator::exposure::{Exposed, Exposure};
+use crate::calculator::league::Entry as Entrant;
 use crate::calculator::offer::Offer;
+use crate::calculator::workload::{PARTS, Workload};
 use crate::catalog::Provider;
-use crate::catalog::change::Fate;
+use crate::catalog::change::FieldChange;
 use crate::catalog::chronicle::Chronicle;
 use crate::catalog::claim::{Answer, Claim, Confidence, Evidence};
 use crate::catalog::field::{Completeness, Field, fields};
@@ -18,7 +21,7 @@ use jiff::civil::Date;
 
 /// The catalog as its page lists it.
 pub fn catalog(listing: &Listing<'_>, question: &Question) -> Sheet {
-    const DATA: [&str; 20] = [
+    const DATA: [&str; 24] = [
         "position",
         "slug",
         "name",
@@ -39,6 +42,10 @@ pub fn catalog(listing: &Listing<'_>, question: &Question) -> Sheet {
         "measured_until",
         "open_source",
         "unknown_values",
+        "as_of",
+        "vcpu",
+        "memory_gib",
+        "disk_gib",
     ];
     let shown = listing.rows.iter().map(|row| {
         let mut line = vec![Datum::from(row.provider.name.as_str())];
@@ -57,21 +64,20 @@ pub fn catalog(listing: &Listing<'_>, question: &Question) -> Sheet {
             listing.rows.len(),
             question.shape.label()
         )],
-        data: Table::new(DATA, listing.rows.iter().map(catalog_row)),
+        data: Table::new(DATA, listing.rows.iter().map(|row| catalog_row(row, question))),
         shown: vec![Table::new([&["Provider"], &LABELS[..]].concat(), shown)],
     }
 }
 
-fn catalog_row(row: &Row<'_>) -> Vec<Datum> {
+fn catalog_row(row: &Row<'_>, question: &Question) -> Vec<Datum> {
     let provider = row.provider;
-    let tier = provider.default_variant().isolation.tier.value();
+    let tier = &provider.default_variant().isolation.tier;
     let verdict = |claim: &Claim<Answer>| {
         Datum::text(
             claim.value().map(|answer| answer.verdict.word()).or(Some(claim.state().word())),
         )
     };
-    let measured =
-        provider.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)));
+    let measured = provider.measured_start();
     vec![
         Datum::number(Some(provider.position)),
         provider.slug.as_str().into(),
@@ -85,7 +91,7 @@ fn catalog_row(row: &Row<'_>) -> Vec<Datum> {
         because(&row.bill),
         Datum::text(row.seen_on.map(|day| day.to_string())),
         Datum::text(row.unranked.clone()),
-        Datum::text(tier.map(|tier| tier.word()).or(Some("unknown"))),
+        Datum::text(tier.value().map(|tier| tier.word()).or(Some(tier.state().word()))),
         verdict(&provider.egress.can_disable_at_create),
         Datum::number(provider.score().map(|score| score.value)),
         Datum::number(provider.score().map(|score| score.scale)),
@@ -93,6 +99,10 @@ fn catalog_row(row: &Row<'_>) -> Vec<Datum> {
         Datum::text(measured.and_then(|(one, _)| one.window_end.clone())),
         verdict(&provider.deploy.open_source),
         Datum::number(Some(Completeness::of(provider).unknown)),
+        question.on.to_string().into(),
+        Datum::number(Some(question.shape.vcpu)),
+        Datum::number(Some(question.shape.memory_gib)),
+        Datum::number(Some(question.shape.disk_gib)),
     ]
 }
 
@@ -144,10 +154,11 @@ pub fn provider(provider: &Provider, on: Date) -> Sheet {
         ];
         row.extend(evidence(field.evidence));
         row.push(claims(field));
+        row.push(Datum::text(field.evidence.and_then(|evidence| evidence.note.as_deref())));
         row
     });
     let head = ["key", "section", "label", "state", "value", "unit"];
-    let header: Vec<&str> = head.into_iter().chain(EVIDENCE).chain(["claims"]).collect();
+    let header: Vec<&str> = head.into_iter().chain(EVIDENCE).chain(["claims", "note"]).collect();
     let mut shown: Vec<Table> = Vec::new();
     for field in &all {
         let mut row = vec![Datum::from(field.label.as_str()), Datum::from(words(field))];
@@ -183,8 +194,11 @@ fn claims(field: &Field<'_>) -> Datum {
 }
 
 fn words(field: &Field<'_>) -> String {
-    match claims(field) {
-        Datum::Text(claims) => format!("{} (disputed: {claims})", field.words()),
+    let note = field.evidence.and_then(|evidence| evidence.note.as_deref());
+    match (claims(field), note) {
+        (Datum::Text(claims), _) => format!("{} (disputed: {claims})", field.words()),
+        // Why there is none although something is known about it.
+        (_, Some(note)) if field.value.is_none() => format!("{} ({note})", field.words()),
         _ => field.words(),
     }
 }
@@ -366,72 +380,62 @@ fn with_figures(mut row: Vec<Datum>, cpu: Datum, whole: Option<&Estimate>) -> Ve
 
 /// What changed: as data a row for each changed field and for each dated value.
 pub fn changes(chronicle: &Chronicle<'_>) -> Sheet {
-    const DATA: [&str; 9] =
-        ["day", "revision", "slug", "fate", "key", "label", "before", "after", "source"];
-    let nothing = Datum::None;
+    const DATA: [&str; 11] = [
+        "published_at",
+        "revision",
+        "slug",
+        "fate",
+        "since",
+        "beginning",
+        "key",
+        "label",
+        "before",
+        "after",
+        "source",
+    ];
     let mut data = Vec::new();
     let mut shown = Vec::new();
     for told in &chronicle.revisions {
         let revision = &told.published.revision;
         let mut rows = Vec::new();
         for change in &told.changes {
-            let head = |key: Datum, label: Datum, before: Datum, after: Datum| {
-                vec![
+            let mut row = |field: Option<&FieldChange>| {
+                let of = |text: Option<&String>| Datum::text(text.cloned());
+                let label = field.map(|field| &field.label);
+                let before = field.and_then(|field| field.before.as_ref());
+                let after = field.and_then(|field| field.after.as_ref());
+                data.push(vec![
                     revision.published_at.as_str().into(),
                     revision.name().into(),
                     change.slug.as_str().into(),
                     change.fate.word().into(),
-                    key,
-                    label,
-                    before,
-                    after,
                     Datum::None,
-                ]
+                    Datum::None,
+                    of(field.map(|field| &field.key)),
+                    of(label),
+                    of(before),
+                    of(after),
+                    Datum::None,
+                ]);
+                let what = label.map_or(change.fate.label(), String::as_str);
+                rows.push(vec![change.name.as_str().into(), what.into(), of(before), of(after)]);
             };
-            if change.fate != Fate::Changed {
-                let none = || nothing.clone();
-                data.push(head(none(), none(), none(), none()));
-                rows.push(vec![
-                    change.name.as_str().into(),
-                    change.fate.label().into(),
-                    none(),
-                    none(),
-                ]);
+            if change.fields.is_empty() {
+                row(None);
             }
-            for field in &change.fields {
-                let before = || Datum::text(field.before.clone());
-                let after = || Datum::text(field.after.clone());
-                data.push(head(
-                    field.key.as_str().into(),
-                    field.label.as_str().into(),
-                    before(),
-                    after(),
-                ));
-                rows.push(vec![
-                    change.name.as_str().into(),
-                    field.label.as_str().into(),
-                    before(),
-                    after(),
-                ]);
-            }
+            change.fields.iter().for_each(|field| row(Some(field)));
         }
         let title = format!("Revision {}, published {}", revision.name(), revision.published_at);
-        shown.push(Table::new(["Provider", "What", "Before", "After"], rows).titled(title));
+        let table = Table::new(["Provider", "What", "Before", "After"], rows).titled(title);
+        shown.push(Table { remark: told.remark(), ..table });
     }
-    let dated = chronicle.dated.iter().map(|one| {
-        vec![
-            one.since.to_string().into(),
-            one.provider.name.as_str().into(),
-            one.label.as_str().into(),
-            Datum::text(one.before.clone()),
-            one.after.as_str().into(),
-        ]
-    });
     data.extend(chronicle.dated.iter().map(|one| {
         vec![
-            one.since.to_string().into(),
+            Datum::None,
             Datum::None,
             one.provider.slug.as_str().into(),
+            Datum::None,
+            one.since.to_string().into(),
             Datum::text(one.beginning.map(Beginning::word)),
             one.key.as_str().into(),
             one.label.as_str().into(),
@@ -440,8 +444,20 @@ pub fn changes(chronicle: &Chronicle<'_>) -> Sheet {
             Datum::reference(one.evidence.sources.first().map(|source| source.reference())),
         ]
     }));
-    let dated = Table::new(["Since", "Provider", "What", "Before", "Value"], dated);
-    shown.push(dated.titled("Dated values of the catalog"));
+    let dated = chronicle.dated.iter().map(|one| {
+        vec![
+            one.since.to_string().into(),
+            Datum::text(one.beginning.map(Beginning::label)),
+            one.provider.name.as_str().into(),
+            one.label.as_str().into(),
+            Datum::text(one.before.clone()),
+            one.after.as_str().into(),
+        ]
+    });
+    if !chronicle.dated.is_empty() {
+        let header = ["Since", "Which means", "Provider", "What", "Before", "Value"];
+        shown.push(Table::new(header, dated).titled("Dated values"));
+    }
     Sheet {
         title: "What changed".to_owned(),
         remarks: vec![
@@ -450,5 +466,84 @@ pub fn changes(chronicle: &Chronicle<'_>) -> Sheet {
         ],
         data: Table::new(DATA, data),
         shown,
+    }
+}
+
+/// A month's bills: the ranking, and as data a row for each provider.
+pub fn workload(league: &[Entrant], workload: &Workload) -> Sheet {
+    const FIXED: [&str; 15] = [
+        "rank",
+        "slug",
+        "name",
+        "price",
+        "exactness",
+        "total_usd",
+        "low_usd",
+        "high_usd",
+        "because",
+        "plan",
+        "billed_seconds",
+        "per_thousand_runs_usd",
+        "direct_usd",
+        "routed_usd",
+        "top_up_usd",
+    ];
+    let header: Vec<String> = FIXED
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(PARTS.map(|part| format!("{}_usd", part.word())))
+        .collect();
+    let data = league.iter().map(|one| {
+        let bill = &one.bill;
+        let mut row = vec![
+            Datum::number(one.rank),
+            one.offer.slug.as_str().into(),
+            one.offer.name.as_str().into(),
+            one.offer.card.kind.word().into(),
+            bill.total.exactness.word().into(),
+            Datum::number(bill.total.usd),
+            Datum::number(bill.total.low),
+            Datum::number(bill.total.high),
+            because(&bill.total),
+            Datum::text(bill.plan.as_ref().map(|plan| plan.id.as_str())),
+            Datum::number(bill.billed_seconds),
+            Datum::number(bill.per_thousand_runs.usd),
+            Datum::number(one.list.usd),
+            Datum::number(one.routed.as_ref().and_then(|routed| routed.usd)),
+            Datum::number(bill.plan.as_ref().and_then(|plan| plan.usd_top_up)),
+        ];
+        row.extend(PARTS.map(|part| {
+            Datum::number(bill.parts.iter().find(|(known, _)| *known == part).map(|(_, usd)| usd))
+        }));
+        row
+    });
+    let shown = league.iter().map(|one| {
+        let bill = &one.bill;
+        let rank = one.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
+        vec![
+            rank.into(),
+            one.offer.name.as_str().into(),
+            bill.total.shown().into(),
+            one.offer.card.kind.label().into(),
+            Datum::text(bill.plan.as_ref().map(|plan| plan.name.as_str())),
+            bill.per_thousand_runs.shown().into(),
+            because(&bill.total),
+        ]
+    });
+    let columns =
+        ["Rank", "Provider", "A month, USD", "Price", "Plan", "1,000 runs, USD", "Because"];
+    let mut tables = vec![Table::new(columns, shown).titled("What it costs")];
+    tables.extend(league.iter().filter(|one| one.bill.total.usd.is_some()).map(|one| {
+        let steps = explain(&one.bill, workload)
+            .into_iter()
+            .map(|step| vec![step.label.into(), Datum::text(step.factors), step.product.into()]);
+        Table::new(["What", "Factors", "Product"], steps).titled(format!("{}: how", one.offer.name))
+    }));
+    let data = Table { header, ..Table::new([], data) };
+    Sheet {
+        title: "What a workload costs".to_owned(),
+        remarks: vec![workload.label()],
+        data,
+        shown: tables,
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod change;
 pub mod comparison;
+pub mod workload;
 
 use serde::Serialize;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
@@ -13,7 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::calculator::exposure::{Backstop, Exposed};
 use crate::calculator::offer::Offer;
 use crate::catalog::claim::{
-    Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Text, Tier,
+    Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Paused, Text, Tier,
 };
 use crate::catalog::field::{Completeness, unit_of};
 use crate::catalog::listing::{Question, Row};
@@ -150,6 +151,7 @@ wire! {
     Usd => String, |usd| usd.to_string();
     Quantity => String, |quantity| quantity.to_string();
     Tier => String, |tier| tier.word().to_owned();
+    Paused => String, |paused| paused.word().to_owned();
     Answer => AnswerView, |answer| AnswerView {
         answer: answer.verdict.word(),
         detail: answer.detail.clone(),
@@ -179,7 +181,7 @@ macro_rules! schema {
     };
 }
 
-schema!(Text, Address, Names, Usd, Quantity, Tier, Answer, Limit);
+schema!(Text, Address, Names, Usd, Quantity, Tier, Paused, Answer, Limit);
 
 fn stale_after(evidence: &Evidence) -> Option<String> {
     evidence.stale_after.map(|day| day.to_string())
@@ -235,7 +237,7 @@ fn claim<T: Wire>(key: &str, claim: &Claim<T>) -> ClaimView<T::Json> {
 /// The JSON types of all sections, from the same list as the domain's.
 mod sections {
     use super::{
-        Address, Answer, ClaimView, Limit, Names, Quantity, Text, Tier, Usd, WireOf, claim,
+        Address, Answer, ClaimView, Limit, Names, Paused, Quantity, Text, Tier, Usd, WireOf, claim,
     };
     use crate::catalog::provider;
     use serde::Serialize;
@@ -659,8 +661,8 @@ pub struct ProviderView {
     pub kind: &'static str,
     /// One sentence.
     pub summary: String,
-    /// The day on which it was last checked as a whole.
-    pub checked_on: String,
+    /// The day on which it was last checked as a whole; null on a day before.
+    pub checked_on: Option<String>,
     /// How much of what can be asked is answered.
     pub completeness: CompletenessView,
     /// The bill of an hour for the shape that was asked about.
@@ -732,7 +734,7 @@ impl ProviderView {
             status: provider.status.word(),
             kind: provider.kind.word(),
             summary: provider.summary.clone(),
-            checked_on: provider.checked_on.to_string(),
+            checked_on: provider.checked_on.map(|day| day.to_string()),
             completeness: CompletenessView { known, disputed, unknown, not_applicable },
             hour: HourView {
                 price: row.kind.word(),
@@ -839,6 +841,8 @@ pub struct LineView {
     pub rate: Option<RateView>,
     /// Seconds after step and minimum, decimal.
     pub billed_seconds: String,
+    /// Per cent of that time that is billed, decimal, where only active time is; else null.
+    pub utilisation_percent: Option<String>,
     /// The product.
     pub usd: String,
     /// What is not charged: "up to 10 GiB".
@@ -858,6 +862,8 @@ pub struct EstimateView {
     pub high: Option<String>,
     /// What it depends on, or why there is none.
     pub because: Vec<String>,
+    /// The size that is sold instead, the smallest that holds the asked one; null where that one is sold.
+    pub sold_as: Option<ShapeView>,
     /// What it is made of.
     pub lines: Vec<LineView>,
 }
@@ -871,6 +877,7 @@ impl From<&Estimate> for EstimateView {
             low: text(estimate.low),
             high: text(estimate.high),
             because: estimate.because.clone(),
+            sold_as: estimate.sold_as.as_ref().map(ShapeView::from),
             lines: estimate
                 .lines
                 .iter()
@@ -882,6 +889,7 @@ impl From<&Estimate> for EstimateView {
                         per: rate.per.to_string(),
                     }),
                     billed_seconds: line.billed_seconds.to_string(),
+                    utilisation_percent: line.utilisation_percent.map(|part| part.to_string()),
                     usd: line.usd.to_string(),
                     included: line.included.clone(),
                 })
@@ -916,6 +924,10 @@ pub struct BackstopView {
     pub state: &'static str,
     /// Seconds until it acts; null where it never does or is not known.
     pub seconds: Option<String>,
+    /// Address or title of what says so.
+    pub source: Option<String>,
+    /// Day, month or `undated` of it.
+    pub as_of: Option<String>,
     /// Processors only, by then, all runaways that the plan holds.
     pub cpu_usd: Option<String>,
     /// The whole bill by then.
@@ -928,6 +940,8 @@ impl From<&Backstop> for BackstopView {
             kind: backstop.kind.word(),
             state: backstop.state.word(),
             seconds: backstop.seconds().map(|seconds| seconds.to_string()),
+            source: backstop.source.clone(),
+            as_of: backstop.as_of.clone(),
             cpu_usd: backstop.cpu_usd.map(|usd| usd.to_string()),
             whole: backstop.whole.as_ref().map(EstimateView::from),
         }
@@ -974,6 +988,19 @@ pub struct ExposureView {
     pub backstops: Vec<BackstopView>,
     /// Hours that agents stand still until somebody notices, all together, decimal.
     pub agent_hours_blocked: String,
+    /// Sandboxes that are started for the runaways' tasks, retries included.
+    pub runs_with_retries: u64,
+    /// The nearest size that is sold, where the asked one is not; else null.
+    pub nearest_sold: Option<SoldView>,
+}
+
+/// A size that is sold, with its price.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SoldView {
+    /// The size.
+    pub shape: ShapeView,
+    /// The whole bill of an hour.
+    pub usd_per_hour: EstimateView,
 }
 
 impl ExposureView {
@@ -1014,6 +1041,11 @@ impl ExposureView {
             ),
             backstops: exposed.backstops.iter().map(BackstopView::from).collect(),
             agent_hours_blocked: exposed.agent_hours_blocked.to_string(),
+            runs_with_retries: exposed.runs_with_retries,
+            nearest_sold: exposed.nearest_sold.as_ref().map(|(shape, hour)| SoldView {
+                shape: ShapeView::from(shape),
+                usd_per_hour: hour.into(),
+            }),
         }
     }
 }

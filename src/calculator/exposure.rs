@@ -2,7 +2,7 @@
 
 use super::offer::{Offer, PlanOffer, Stop};
 use crate::catalog::claim::{Limit, State, Value};
-use crate::catalog::shape::{Ask, Estimate, Shape, price};
+use crate::catalog::shape::{Ask, Estimate, Exactness, Shape, nearest_sold, price};
 use crate::money::{MoneyError, Quantity, Usd};
 
 /// The question.
@@ -54,6 +54,10 @@ pub struct Backstop {
     pub state: State,
     /// The limit, where one is held.
     pub limit: Option<Limit>,
+    /// Address or title of what says so.
+    pub source: Option<String>,
+    /// Day, month or `undated` of it.
+    pub as_of: Option<String>,
     /// The processors' part by then, all runaways that the plan holds; `None` where it cannot be said.
     pub cpu_usd: Option<Usd>,
     /// The whole bill by then.
@@ -112,6 +116,10 @@ pub struct Exposed {
     pub backstops: [Backstop; 3],
     /// Hours that agents stand still until somebody notices, all together.
     pub agent_hours_blocked: Quantity,
+    /// Sandboxes that are started for the runaways' tasks, retries included.
+    pub runs_with_retries: u64,
+    /// The nearest size that is sold, with its whole bill of an hour, where the asked one is not.
+    pub nearest_sold: Option<(Shape, Estimate)>,
 }
 
 /// A figure of an exposure: processors only, and the whole bill.
@@ -170,6 +178,12 @@ pub fn expose(
     // Where sources disagree about what the plan holds, so does what all of them cost.
     let disputed = plan.map_or(&[][..], |plan| plan.disputed.as_slice());
     let noticed = Quantity::from(ask.noticed_after_seconds);
+    let hour = Quantity::from(3_600_u64);
+    let nearest = match price(&offer.card, &Ask::plain(ask.shape, hour)).exactness {
+        Exactness::Unpriced => nearest_sold(&offer.card, ask.shape),
+        Exactness::Exact | Exactness::Depends => None,
+    };
+    let nearest = nearest.map(|shape| (shape, one(shape, hour)));
     let rates =
         |shape: Shape| [1, 3_600, 86_400].map(|seconds| one(shape, Quantity::from(seconds)));
     let cpu_until_noticed = many(cpu_only, noticed, ask.runaways)?;
@@ -205,6 +219,8 @@ pub fn expose(
             kind,
             state: stop.state,
             limit: stop.limit,
+            source: stop.source.clone(),
+            as_of: stop.as_of.clone(),
             cpu_usd: spent(cpu_only)?.and_then(|sum| sum.usd),
             whole: spent(ask.shape)?.map(|whole| whole.resting_on(disputed)),
         })
@@ -226,6 +242,8 @@ pub fn expose(
             backstop(BackstopKind::IdleStop, &offer.idle_stop_seconds)?,
             backstop(BackstopKind::LongestSession, session)?,
         ],
+        runs_with_retries: ask.runaways * ask.attempts,
+        nearest_sold: nearest,
         agent_hours_blocked: noticed.times(Quantity::from(ask.runaways))?.divided_by(3_600),
     })
 }

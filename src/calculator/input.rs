@@ -2,6 +2,7 @@
 //! islands.
 
 use super::exposure::Exposure;
+use super::workload::Workload;
 use crate::catalog::shape::Shape;
 use crate::money::Quantity;
 
@@ -15,6 +16,10 @@ pub const NOTICED_AFTER_SECONDS_MAX: u64 = 2_592_000;
 pub const TIMEOUT_SECONDS_MAX: u64 = 2_592_000;
 /// Attempts of a task, at most.
 pub const ATTEMPTS_MAX: u64 = 100;
+/// Runs a day, at most.
+pub const RUNS_PER_DAY_MAX: u64 = 10_000_000;
+/// Sandboxes at once, at most.
+pub const PEAK_CONCURRENCY_MAX: u64 = 100_000;
 /// The word for no timeout.
 pub const NO_TIMEOUT: &str = "none";
 
@@ -39,6 +44,13 @@ pub const DISK_GIB: Bounds = Bounds { default: "0", least: "0", most: "65536" };
 pub const SECONDS: Bounds = Bounds { default: "3600", least: "0.001", most: "31536000" };
 /// Processor time used, per cent.
 pub const UTILISATION_PERCENT: Bounds = Bounds { default: "100", least: "1", most: "100" };
+
+/// Lifetime of a run, seconds: up to thirty days.
+pub const SECONDS_PER_RUN: Bounds = Bounds { default: "8", least: "0.001", most: "2592000" };
+/// Creations a second; a tenth of the peak if nothing is said.
+pub const CREATES_PER_SECOND: Bounds = Bounds { default: "1", least: "0.001", most: "10000" };
+/// Hours of a month that sandboxes are paused, all together: ten thousand sandboxes all month.
+pub const PAUSED_HOURS: Bounds = Bounds { default: "0", least: "0", most: "7200000" };
 
 impl Bounds {
     /// What holds if nothing is said.
@@ -144,6 +156,28 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// A question about a workload.
+    pub fn workload(&mut self) -> Workload {
+        let first = Workload::default();
+        Workload {
+            shape: self.shape(),
+            runs_per_day: self.count("runs_per_day", first.runs_per_day, 1, RUNS_PER_DAY_MAX),
+            seconds_per_run: self.quantity("seconds_per_run", SECONDS_PER_RUN),
+            peak_concurrency: self.count(
+                "peak_concurrency",
+                first.peak_concurrency,
+                1,
+                PEAK_CONCURRENCY_MAX,
+            ),
+            // An empty field of a form is none.
+            creates_per_second: self.read("creates_per_second", None, |text| {
+                if text.is_empty() { Ok(None) } else { CREATES_PER_SECOND.read(text).map(Some) }
+            }),
+            utilisation_percent: self.quantity("utilisation_percent", UTILISATION_PERCENT),
+            paused_hours: self.quantity("paused_hours", PAUSED_HOURS),
+        }
+    }
+
     /// Everything that was wrong: the name, and what is allowed.
     pub fn errors(self) -> Vec<(&'static str, String)> {
         self.errors
@@ -156,7 +190,16 @@ mod tests {
 
     #[test]
     fn every_bound_is_a_decimal_and_in_order() {
-        for bounds in [VCPU, MEMORY_GIB, DISK_GIB, SECONDS, UTILISATION_PERCENT] {
+        for bounds in [
+            VCPU,
+            MEMORY_GIB,
+            DISK_GIB,
+            SECONDS,
+            UTILISATION_PERCENT,
+            SECONDS_PER_RUN,
+            CREATES_PER_SECOND,
+            PAUSED_HOURS,
+        ] {
             assert!(Quantity::parse(bounds.least).unwrap() < Quantity::parse(bounds.most).unwrap());
             assert_eq!(bounds.read(bounds.default), Ok(bounds.default_value()));
         }

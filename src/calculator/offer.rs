@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::card::PriceCard;
-use crate::catalog::claim::{Claim, Limit, State};
+use crate::catalog::claim::{Claim, Limit, Paused, State};
 use crate::catalog::plan::Plan;
 use crate::catalog::provider::{Provider, Variant};
 use crate::catalog::shape::Shape;
@@ -32,6 +32,12 @@ pub struct Offer {
     pub plans: Vec<PlanOffer>,
     /// Seconds of the longest session where a plan does not say.
     pub longest_session_seconds: Stop,
+    /// What is billed while a sandbox is paused; `None` where that is not known.
+    pub paused: Option<Paused>,
+    /// Credit for a new customer on any plan, US dollars, once.
+    pub usd_credit_one_time: Option<Usd>,
+    /// Credit of every month on any plan, US dollars.
+    pub usd_credit_per_month: Option<Usd>,
 }
 
 /// Something that ends a sandbox, or the reason why we cannot say when.
@@ -41,6 +47,10 @@ pub struct Stop {
     pub state: State,
     /// The limit, where one is held.
     pub limit: Option<Limit>,
+    /// Address or title of what says so.
+    pub source: Option<String>,
+    /// Day, month or `undated` of it.
+    pub as_of: Option<String>,
 }
 
 /// What a plan costs and allows.
@@ -56,6 +66,8 @@ pub struct PlanOffer {
     pub usd_minimum_per_month: Option<Usd>,
     /// Prepaid use that unlocks the plan, US dollars: cash, not cost.
     pub usd_top_up: Option<Usd>,
+    /// Credit for a new customer, US dollars, once.
+    pub usd_credit_one_time: Option<Usd>,
     /// Seconds of the longest session.
     pub longest_session_seconds: Stop,
     /// Sandboxes at once.
@@ -72,6 +84,44 @@ pub struct PlanOffer {
     pub disputed: Vec<String>,
 }
 
+/// What a provider offers: at its own price, and through the router where that reaches it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offers {
+    /// At list price.
+    pub list: Offer,
+    /// The same price card with the router's fee.
+    pub routed: Option<PriceCard>,
+}
+
+impl Offers {
+    /// The default variant of a provider at the prices of a day.
+    pub fn of(provider: &Provider, on: Date) -> Self {
+        let variant = provider.default_variant();
+        let routed = PriceCard::of(provider, variant, PriceKind::Routed, on);
+        Self {
+            list: Offer::of(provider, variant, PriceKind::List, on),
+            routed: (!routed.rows.is_empty()).then_some(routed),
+        }
+    }
+
+    /// The offer under the routed prices of a provider that the router does not reach: it has none.
+    pub fn unreached(&self) -> Offer {
+        let card =
+            PriceCard { kind: PriceKind::Routed, rows: Vec::new(), ..self.list.card.clone() };
+        Offer { card, ..self.list.clone() }
+    }
+
+    /// The offer at a price kind; `None` where the router does not reach it.
+    pub fn at(&self, kind: PriceKind) -> Option<Offer> {
+        match kind {
+            PriceKind::List => Some(self.list.clone()),
+            PriceKind::Routed => {
+                self.routed.clone().map(|card| Offer { card, ..self.list.clone() })
+            }
+        }
+    }
+}
+
 impl Offer {
     /// A variant at the prices of a day.
     pub fn of(provider: &Provider, variant: &Variant, kind: PriceKind, on: Date) -> Self {
@@ -83,6 +133,9 @@ impl Offer {
             idle_stop_seconds: Stop::from(&variant.time.idle_stop_seconds),
             plans: provider.plans.iter().map(PlanOffer::from).collect(),
             longest_session_seconds: Stop::from(&variant.time.max_session_seconds),
+            paused: variant.billing.paused.value().copied(),
+            usd_credit_one_time: provider.credit.usd_one_time.value().copied(),
+            usd_credit_per_month: provider.credit.usd_per_month.value().copied(),
         }
     }
 
@@ -110,13 +163,23 @@ impl Offer {
     /// The plan with the least fixed cost that holds so many sandboxes of a shape at once, top-ups deciding between
     /// equals. `None` where none is known to.
     pub fn cheapest_for(&self, shape: &Shape, at_once: u64) -> Option<&PlanOffer> {
+        self.cheapest(shape, |plan| plan.holds(shape).is_none_or(|most| most >= at_once))
+    }
+
+    /// The plan with the least fixed cost that sells the disk of a shape and fits otherwise too, top-ups deciding between
+    /// equals.
+    pub fn cheapest(
+        &self,
+        shape: &Shape,
+        is_enough: impl Fn(&PlanOffer) -> bool,
+    ) -> Option<&PlanOffer> {
         let disk = self.card.row(Component::Disk).and_then(|row| row.included.as_ref());
         let fits = |plan: &&PlanOffer| {
             // Disk that is not sold beyond an allowance takes a plan whose allowance holds it.
             let disk_fits = disk.is_none_or(|included| {
                 included.priced_beyond || shape.disk_gib <= included.of_plan(Some(&plan.id))
             });
-            disk_fits && plan.holds(shape).is_none_or(|most| most >= at_once)
+            disk_fits && is_enough(plan)
         };
         // A price that is not known comes last; among equals the vendor's order holds.
         let cost = |plan: &&PlanOffer| {
@@ -128,6 +191,11 @@ impl Offer {
 }
 
 impl PlanOffer {
+    /// Whether it has neither a fee nor a smallest bill that we know of.
+    pub fn is_free(&self) -> bool {
+        [self.usd_fee_per_month, self.usd_minimum_per_month].into_iter().flatten().all(Usd::is_zero)
+    }
+
     /// How many sandboxes of a shape run at once: the smaller of the count and what the pool holds. `None` where
     /// nothing caps them that we know of.
     pub fn holds(&self, shape: &Shape) -> Option<u64> {
@@ -158,6 +226,7 @@ impl From<&Plan> for PlanOffer {
             usd_fee_per_month: plan.usd_fee_per_month.value().copied(),
             usd_minimum_per_month: plan.usd_minimum_per_month.value().copied(),
             usd_top_up: plan.usd_top_up.value().copied(),
+            usd_credit_one_time: plan.usd_credit_one_time.value().copied(),
             longest_session_seconds: Stop::from(&plan.max_session_seconds),
             concurrent_sandboxes: plan.concurrent_sandboxes.value().copied(),
             pool_vcpu: plan.pool_vcpu.value().copied(),
@@ -187,7 +256,14 @@ fn disputes(plan: &Plan) -> Vec<String> {
 
 impl From<&Claim<Limit>> for Stop {
     fn from(claim: &Claim<Limit>) -> Self {
-        Self { state: claim.state(), limit: claim.value().copied() }
+        let evidence = claim.evidence.as_ref();
+        let source = evidence.and_then(|evidence| evidence.sources.first());
+        Self {
+            state: claim.state(),
+            limit: claim.value().copied(),
+            source: source.map(|source| source.reference().to_owned()),
+            as_of: evidence.map(|evidence| evidence.as_of.to_string()),
+        }
     }
 }
 

@@ -1,11 +1,19 @@
-//! What a steady workload costs in a month, with the plan that it takes.
+//! What a steady workload costs in a month: use after billing steps, the plan that it takes, and where the money goes.
 
 use super::offer::{Offer, PlanOffer};
-use crate::catalog::shape::{Ask, Estimate, Shape, price};
-use crate::money::{MoneyError, Quantity, Usd};
+use crate::catalog::claim::Paused;
+use crate::catalog::shape::{Ask, Estimate, Line, Shape, price};
+use crate::catalog::word::Component;
+use crate::money::{MoneyError, Quantity, Usd, count};
 
 /// Days of a billing month.
 pub const DAYS_PER_MONTH: u64 = 30;
+/// Runs of the figure by which workloads are compared.
+const THOUSAND: u64 = 1_000;
+/// Sandboxes at once for each that is created in a second, where nothing else is said.
+const PEAK_PER_CREATE: u32 = 10;
+/// Seconds in an hour.
+const HOUR: u64 = 3_600;
 
 /// The question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +26,13 @@ pub struct Workload {
     pub seconds_per_run: Quantity,
     /// Sandboxes at once, at most.
     pub peak_concurrency: u64,
+    /// Sandboxes created in a second, at most. Where it is left out a tenth of the peak is told, and decides nothing: a
+    /// slower plan only takes longer to fill.
+    pub creates_per_second: Option<Quantity>,
+    /// Processor time used, per cent; matters only where active time is billed.
+    pub utilisation_percent: Quantity,
+    /// Hours that sandboxes are kept paused or stopped in a month, all together.
+    pub paused_hours: Quantity,
 }
 
 impl Default for Workload {
@@ -32,50 +47,291 @@ impl Default for Workload {
             runs_per_day: 10_000,
             seconds_per_run: Quantity::from(8),
             peak_concurrency: 20,
+            creates_per_second: None,
+            utilisation_percent: Quantity::from(100),
+            paused_hours: Quantity::ZERO,
         }
     }
 }
 
-/// A month's bill.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MonthlyBill<'a> {
-    /// The cheapest plan that holds the peak, where plans are known.
-    pub plan: Option<&'a PlanOffer>,
-    /// What the sandboxes cost.
-    pub usage: Estimate,
-    /// Fee and use together, or the plan's smallest bill if that is more. Unpriced where no plan holds the peak.
-    pub total: Estimate,
+impl Workload {
+    /// Sandboxes in a month of [`DAYS_PER_MONTH`] days.
+    pub fn runs(&self) -> u64 {
+        self.runs_per_day.saturating_mul(DAYS_PER_MONTH)
+    }
+
+    /// The workload in a sentence.
+    pub fn label(&self) -> String {
+        let paused = if self.paused_hours.is_zero() {
+            String::new()
+        } else {
+            format!(", {} sandbox-hours paused a month", self.paused_hours)
+        };
+        format!(
+            "{} runs a day of {} each on {}, {} at once at most, {} % of the processors' time used{paused}; a month is \
+             {DAYS_PER_MONTH} days.",
+            count(self.runs_per_day),
+            self.seconds_per_run.duration(),
+            self.shape.label(),
+            count(self.peak_concurrency),
+            self.utilisation_percent
+        )
+    }
+
+    /// Sandboxes created in a second: as named, else a tenth of the peak.
+    pub fn creates(&self) -> Quantity {
+        let tenth = Quantity::from(self.peak_concurrency).divided_by(PEAK_PER_CREATE);
+        self.creates_per_second.unwrap_or(tenth)
+    }
 }
 
-/// What a workload costs in a month of [`DAYS_PER_MONTH`] days, on the cheapest plan that holds its peak.
-pub fn monthly_bill<'a>(
-    offer: &'a Offer,
-    workload: &Workload,
-) -> Result<MonthlyBill<'a>, MoneyError> {
-    let plan = offer.cheapest_for(&workload.shape, workload.peak_concurrency);
-    let ask = Ask {
-        plan: plan.map(|plan| plan.id.as_str()),
-        ..Ask::plain(workload.shape, workload.seconds_per_run)
+words! {
+    /// Where the money goes.
+    Part {
+        /// Processors.
+        Cpu = "cpu", "CPU";
+        /// Memory.
+        Memory = "memory", "memory";
+        /// Disk of running sandboxes.
+        Disk = "disk", "disk";
+        /// Sandboxes that are sold as one.
+        Sandbox = "sandbox", "sandbox";
+        /// Creations.
+        Creation = "creation", "creation";
+        /// Time that is billed but was not asked for: steps and minimum charges.
+        Rounding = "rounding", "rounding loss";
+        /// Sandboxes while they are paused.
+        Paused = "paused", "paused";
+        /// The plan's fee, or what is missing to its smallest bill.
+        Fee = "fee", "plan fee";
+    }
+}
+
+/// Every part, in the order of pictures and tables.
+pub const PARTS: [Part; 8] = [
+    Part::Cpu,
+    Part::Memory,
+    Part::Disk,
+    Part::Sandbox,
+    Part::Creation,
+    Part::Rounding,
+    Part::Paused,
+    Part::Fee,
+];
+
+/// A month's bill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MonthlyBill {
+    /// The cheapest plan that allows peak, session and, where it was named, create rate; `None` where none is known to.
+    pub plan: Option<PlanOffer>,
+    /// One run: what it costs, and by which multiplications.
+    pub run: Estimate,
+    /// Seconds that a run is billed for, after step and minimum; `None` where nothing is billed by time.
+    pub billed_seconds: Option<Quantity>,
+    /// What all runs cost.
+    pub usage: Estimate,
+    /// What paused sandboxes cost; `None` where none are asked about.
+    pub paused: Option<Estimate>,
+    /// The plan's fee, or what is missing to its smallest bill.
+    pub fee: Usd,
+    /// All of it. Unpriced where no plan is enough.
+    pub total: Estimate,
+    /// The same for a thousand runs.
+    pub per_thousand_runs: Estimate,
+    /// Where the money goes; the parts add up to the total's figure. Empty where there is none.
+    pub parts: Vec<(Part, Usd)>,
+    /// What is to be known besides: create rates, credits.
+    pub remarks: Vec<String>,
+}
+
+/// What a workload costs in a month of [`DAYS_PER_MONTH`] days, on the cheapest plan that is enough for it.
+pub fn monthly_bill(offer: &Offer, workload: &Workload) -> Result<MonthlyBill, MoneyError> {
+    let plan = offer.cheapest(&workload.shape, |plan| shortfall(offer, plan, workload).is_none());
+    let plan_id = plan.map(|plan| plan.id.as_str());
+    let ask = |shape: Shape, seconds: Quantity| Ask {
+        plan: plan_id,
+        utilisation_percent: workload.utilisation_percent,
+        ..Ask::plain(shape, seconds)
     };
-    let runs = workload.runs_per_day.saturating_mul(DAYS_PER_MONTH);
-    let usage = price(&offer.card, &ask).times(runs)?;
-    let Some(plan) = plan else {
-        let total = if offer.plans.is_empty() {
-            usage.clone().resting_on(&["no plan is known, and so no fee".to_owned()])
-        } else {
-            Estimate::unpriced(format!("no plan holds {} at once", workload.peak_concurrency))
-        };
-        return Ok(MonthlyBill { plan: None, usage, total });
-    };
-    let fee = plan.usd_fee_per_month.unwrap_or(Usd::ZERO);
-    let minimum = plan.usd_minimum_per_month.unwrap_or(Usd::ZERO);
+    let run = price(&offer.card, &ask(workload.shape, workload.seconds_per_run));
+    let usage = run.clone().times(workload.runs())?;
+    let paused = paused(offer, workload, &ask)?;
     let mut total = usage.clone();
-    for amount in [&mut total.usd, &mut total.low, &mut total.high].into_iter().flatten() {
-        *amount = amount.plus(fee)?.max(minimum);
+    if let Some(paused) = &paused {
+        total = total.and(paused)?;
     }
-    let mut because = plan.disputed.clone();
-    if plan.usd_fee_per_month.is_none() && plan.usd_minimum_per_month.is_none() {
-        because.push(format!("the fee of {} is not known", plan.name));
+    let mut fee = Usd::ZERO;
+    match plan {
+        None if offer.plans.is_empty() => {
+            total = total.resting_on(&["no plan is known, and so no fee".to_owned()]);
+        }
+        None => total = Estimate::unpriced(none_is_enough(offer, workload)),
+        Some(plan) => {
+            let before = total.usd;
+            let least = plan.usd_minimum_per_month.unwrap_or(Usd::ZERO);
+            let own = plan.usd_fee_per_month.unwrap_or(Usd::ZERO);
+            for amount in [&mut total.usd, &mut total.low, &mut total.high].into_iter().flatten() {
+                *amount = amount.plus(own)?.max(least);
+            }
+            fee = total.usd.zip(before).map_or(own, |(after, before)| after.less(before));
+            let mut because = plan.disputed.clone();
+            if plan.usd_fee_per_month.is_none() && plan.usd_minimum_per_month.is_none() {
+                because.push(format!("the fee of {} is not known", plan.name));
+            }
+            total = total.resting_on(&because);
+        }
     }
-    Ok(MonthlyBill { plan: Some(plan), usage, total: total.resting_on(&because) })
+    let parts = parts(&run, workload, paused.as_ref(), fee, &total)?;
+    Ok(MonthlyBill {
+        billed_seconds: run.lines.iter().filter(|line| is_by_time(line)).map(billed).max(),
+        per_thousand_runs: total.clone().part(Quantity::from(THOUSAND), workload.runs())?,
+        remarks: remarks(offer, plan, workload),
+        plan: plan.cloned(),
+        run,
+        usage,
+        paused,
+        fee,
+        total,
+        parts,
+    })
+}
+
+fn is_by_time(line: &Line) -> bool {
+    line.rate.is_some_and(|rate| rate.per.over.is_some())
+}
+
+fn billed(line: &Line) -> Quantity {
+    line.billed_seconds
+}
+
+/// Why a plan is not enough for a workload; `None` where it is, or where nothing says that it is not.
+fn shortfall(offer: &Offer, plan: &PlanOffer, workload: &Workload) -> Option<String> {
+    if let Some((most, cap)) = plan.cap(&workload.shape)
+        && most < workload.peak_concurrency
+    {
+        return Some(format!("{} holds {} at once ({cap})", plan.name, count(most)));
+    }
+    let session = plan.longest_session_seconds.seconds();
+    let session = session.or_else(|| offer.longest_session_seconds.seconds());
+    if let Some(longest) = session.filter(|longest| workload.seconds_per_run > *longest) {
+        return Some(format!("{} ends a session after {}", plan.name, longest.duration()));
+    }
+    let (asked, most) = (workload.creates_per_second?, plan.creates_per_second?);
+    (asked > most).then(|| format!("{} creates {most} a second at most", plan.name))
+}
+
+fn none_is_enough(offer: &Offer, workload: &Workload) -> String {
+    let why: Vec<String> =
+        offer.plans.iter().filter_map(|plan| shortfall(offer, plan, workload)).collect();
+    if why.is_empty() {
+        "no plan sells a disk of that size".to_owned()
+    } else {
+        format!("no plan is enough: {}", why.join("; "))
+    }
+}
+
+/// What the paused sandboxes cost.
+fn paused<'a>(
+    offer: &Offer,
+    workload: &Workload,
+    ask: &impl Fn(Shape, Quantity) -> Ask<'a>,
+) -> Result<Option<Estimate>, MoneyError> {
+    if workload.paused_hours.is_zero() {
+        return Ok(None);
+    }
+    let seconds = workload.paused_hours.times(Quantity::from(HOUR))?;
+    let disk = Shape { vcpu: Quantity::ZERO, memory_gib: Quantity::ZERO, ..workload.shape };
+    Ok(Some(match offer.paused {
+        Some(Paused::Nothing) => Estimate::nothing(),
+        Some(Paused::Disk) => price(&offer.card, &ask(disk, seconds)),
+        Some(Paused::All) => price(&offer.card, &ask(workload.shape, seconds)),
+        None => Estimate::unpriced("what a paused sandbox costs is not known"),
+    }))
+}
+
+/// Where the money goes. What was billed beyond the seconds that were asked for is told apart.
+fn parts(
+    run: &Estimate,
+    workload: &Workload,
+    paused: Option<&Estimate>,
+    fee: Usd,
+    total: &Estimate,
+) -> Result<Vec<(Part, Usd)>, MoneyError> {
+    if total.usd.is_none() {
+        return Ok(Vec::new());
+    }
+    let runs = Quantity::from(workload.runs());
+    let mut sums: Vec<(Part, Usd)> = PARTS.map(|part| (part, Usd::ZERO)).to_vec();
+    let mut add = |part: Part, usd: Usd| -> Result<(), MoneyError> {
+        for (_, sum) in sums.iter_mut().filter(|(known, _)| *known == part) {
+            *sum = sum.plus(usd)?;
+        }
+        Ok(())
+    };
+    for line in &run.lines {
+        let whole = line.usd.times(runs)?;
+        let beyond = line.billed_seconds.less(workload.seconds_per_run);
+        let lost =
+            if is_by_time(line) { whole.part(beyond, line.billed_seconds)? } else { Usd::ZERO };
+        add(Part::from(line.component), whole.less(lost))?;
+        add(Part::Rounding, lost)?;
+    }
+    add(Part::Paused, paused.and_then(|paused| paused.usd).unwrap_or(Usd::ZERO))?;
+    add(Part::Fee, fee)?;
+    sums.retain(|(_, usd)| !usd.is_zero());
+    Ok(sums)
+}
+
+impl From<Component> for Part {
+    fn from(component: Component) -> Self {
+        match component {
+            Component::Vcpu => Self::Cpu,
+            Component::Memory => Self::Memory,
+            Component::Disk => Self::Disk,
+            Component::Sandbox => Self::Sandbox,
+            Component::Creation => Self::Creation,
+        }
+    }
+}
+
+fn remarks(offer: &Offer, plan: Option<&PlanOffer>, workload: &Workload) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(plan) = plan {
+        let creates = workload.creates();
+        match plan.creates_per_second {
+            None => remarks.push(format!("how many {} creates a second is not known", plan.name)),
+            Some(most) if most < creates => remarks.push(format!(
+                "{} creates {most} a second: it fills more slowly than {creates} a second",
+                plan.name
+            )),
+            Some(_) => {}
+        }
+        remarks.extend(plan.usd_top_up.filter(|usd| !usd.is_zero()).map(|usd| {
+            format!(
+                "{} is unlocked by a prepaid top-up of {} (cash, not cost)",
+                plan.name,
+                usd.brief()
+            )
+        }));
+    }
+    let once = plan.and_then(|plan| plan.usd_credit_one_time).or(offer.usd_credit_one_time);
+    let credits = [(once, "once"), (offer.usd_credit_per_month, "a month")];
+    for (usd, when) in credits {
+        let usd = usd.filter(|usd| !usd.is_zero());
+        remarks
+            .extend(usd.map(|usd| format!("a credit of {} {when} is not taken off", usd.brief())));
+    }
+    remarks
+}
+
+/// The smallest peak at which no plan without a fee is enough any more, and the plan that it takes then.
+pub fn fee_bites<'a>(offer: &'a Offer, shape: &Shape) -> Option<(u64, &'a PlanOffer)> {
+    let free = offer.plans.iter().filter(|plan| plan.is_free());
+    let mut most = 0;
+    for plan in free {
+        // A plan without a known cap never runs out.
+        most = most.max(plan.holds(shape)?);
+    }
+    let peak = most.saturating_add(1);
+    offer.cheapest_for(shape, peak).filter(|plan| !plan.is_free()).map(|plan| (peak, plan))
 }

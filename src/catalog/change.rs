@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::Catalog;
 use super::claim::Evidence;
-use super::field::{Field, fields, price_amount, price_label};
+use super::field::{CHECKED_ON, Field, fields, price_amount, price_label, spoken};
 use super::provider::Provider;
 use super::word::Beginning;
 
@@ -80,29 +80,31 @@ fn said(field: &Field<'_>) -> String {
 
 fn field_changes(old: &Provider, new: &Provider) -> Vec<FieldChange> {
     let (old, new) = (fields(old), fields(new));
-    let mut before: BTreeMap<&str, &Field<'_>> =
-        old.iter().map(|field| (field.key.as_str(), field)).collect();
-    let mut changes: Vec<FieldChange> = new
-        .iter()
-        .filter_map(|field| {
-            let old = before.remove(field.key.as_str());
-            let (was, is) = (old.map(said), said(field));
-            let same = old.is_some_and(|old| old.label == field.label) && was.as_ref() == Some(&is);
-            (!same).then(|| FieldChange {
-                key: field.key.clone(),
-                label: field.label.clone(),
-                before: was,
-                after: Some(is),
-            })
-        })
-        .collect();
-    changes.extend(before.into_values().map(|field| FieldChange {
+    // That somebody looked again is no change.
+    let told = |list: &&Field<'_>| list.key != CHECKED_ON;
+    let by_key = |list: &'_ [Field<'_>]| -> BTreeMap<String, (String, String)> {
+        list.iter().map(|field| (field.key.clone(), (field.label.clone(), said(field)))).collect()
+    };
+    let (before, after) = (by_key(&old), by_key(&new));
+    let changed = new.iter().filter(told).filter(|field| {
+        before
+            .get(&field.key)
+            .is_none_or(|(label, was)| *label != field.label || *was != said(field))
+    });
+    let changed = changed.map(|field| FieldChange {
+        key: field.key.clone(),
+        label: field.label.clone(),
+        before: before.get(&field.key).map(|(_, was)| was.clone()),
+        after: Some(said(field)),
+    });
+    let gone = old.iter().filter(told).filter(|field| !after.contains_key(&field.key));
+    let gone = gone.map(|field| FieldChange {
         key: field.key.clone(),
         label: field.label.clone(),
         before: Some(said(field)),
         after: None,
-    }));
-    changes
+    });
+    changed.chain(gone).collect()
 }
 
 /// A value that has held since a day of its own.
@@ -141,7 +143,7 @@ fn dated_of(provider: &Provider) -> Vec<Dated<'_>> {
             beginning: Some(price.beginning),
             provider,
             key: format!("price.{}", price.id),
-            label: price_label(price),
+            label: price_label(provider, price),
             before: older.map(price_amount),
             after: price_amount(price),
             evidence: &price.evidence,
@@ -160,13 +162,13 @@ fn dated_of(provider: &Provider) -> Vec<Dated<'_>> {
             evidence: &fee.evidence,
         }
     });
-    let others = provider.history.iter().filter_map(|change| {
+    let others = provider.history.iter().enumerate().filter_map(|(place, change)| {
         Some(Dated {
             since: change.since?,
             beginning: None,
             provider,
-            key: format!("history.{}", change.key),
-            label: change.key.replace(['_', '.'], " "),
+            key: format!("history.{}", place + 1),
+            label: spoken(&change.key),
             before: None,
             after: change.value.clone(),
             evidence: &change.evidence,
@@ -186,6 +188,19 @@ mod tests {
     }
 
     #[test]
+    fn a_provider_differs_in_nothing_from_itself() {
+        let file = embedded_files().into_iter().find(|file| file.slug == "e2b").unwrap();
+        let entry = |value: &str, since: &str| {
+            format!(
+                "\n[[history]]\nkey = \"a.b\"\nvalue = \"{value}\"\nsince = \"{since}\"\nsource = \"thud\"\n"
+            )
+        };
+        let text = file.text + &entry("one", "2026-01-01") + &entry("two", "2026-02-01");
+        let catalog = provider(&text);
+        assert_eq!(between(catalog.providers().first(), catalog.providers().first()), None);
+    }
+
+    #[test]
     fn a_changed_value_is_told_with_what_it_was() {
         let file = embedded_files().into_iter().find(|file| file.slug == "e2b").unwrap();
         let (old, new) = (&file.text, file.text.replacen("value = 85", "value = 86", 1));
@@ -197,6 +212,10 @@ mod tests {
         assert_eq!(field.before.as_deref(), Some("85 of 100"));
         assert_eq!(field.after.as_deref(), Some("86 of 100"));
         assert_eq!(between(old.providers().first(), old.providers().first()), None);
+        let again =
+            file.text.replacen("checked_on = \"2026-11-30\"", "checked_on = \"2026-12-01\"", 1);
+        assert_ne!(again, file.text);
+        assert_eq!(between(old.providers().first(), provider(&again).providers().first()), None);
         assert_eq!(between(None, new.providers().first()).unwrap().fate, Fate::Added);
         assert_eq!(between(new.providers().first(), None).unwrap().fate, Fate::Removed);
     }

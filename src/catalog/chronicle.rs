@@ -19,6 +19,28 @@ pub struct Told<'a> {
     pub published: &'a Published,
     /// Its changes.
     pub changes: Vec<&'a ProviderChange>,
+    /// Slugs of files that changed as well, but are in a form that is not read any more.
+    pub unreadable: Vec<&'a str>,
+}
+
+impl Told<'_> {
+    /// What is to be known where no field is told; `None` where there is nothing to add.
+    pub fn remark(&self) -> Option<String> {
+        if !self.unreadable.is_empty() {
+            let slugs = self.unreadable.join(", ");
+            return Some(format!(
+                "Changed as well, but in a form that is not read any more: {slugs}."
+            ));
+        }
+        let words = if self.published.is_first {
+            "The first revision that this site published: there is none to compare it with."
+        } else if self.changes.is_empty() {
+            "No value changed: sources were read again, or words about them."
+        } else {
+            return None;
+        };
+        Some(words.to_owned())
+    }
 }
 
 /// The changes that are asked about, the newest first.
@@ -52,10 +74,19 @@ pub fn chronicle<'a>(
                 .iter()
                 .filter(|change| interest.is_about(&change.slug))
                 .collect(),
+            unreadable: published
+                .unreadable
+                .iter()
+                .map(String::as_str)
+                .filter(|slug| interest.is_about(slug))
+                .collect(),
         })
         .filter(|told| {
             let first = told.published.is_first && interest.since.is_none();
-            interest.slugs.is_none() || first || !told.changes.is_empty()
+            interest.slugs.is_none()
+                || first
+                || !told.changes.is_empty()
+                || !told.unreadable.is_empty()
         })
         .collect();
     let mut dated = if interest.since.is_some() { Vec::new() } else { dated(catalog) };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use super::word::{By, Confidence, State, Tier, Verdict};
+pub use super::word::{By, Confidence, Paused, State, Tier, Verdict};
 use crate::money::{MoneyError, Quantity, Usd};
 
 /// When something was seen: to the day, to the month, or without a date.
@@ -127,6 +127,12 @@ impl Evidence {
         sources.chain([self.as_of]).filter_map(Seen::first_day).max()
     }
 
+    /// The day on which somebody had seen it last by a day; `None` where nobody is known to have.
+    pub fn last_seen_by(&self, day: Date) -> Option<Date> {
+        let sources = self.sources.iter().map(|source| source.seen_on);
+        sources.chain([self.as_of]).filter_map(Seen::first_day).filter(|seen| *seen <= day).max()
+    }
+
     /// Whether somebody had seen it by a day.
     pub fn is_seen_by(&self, day: Date) -> bool {
         self.first_seen().is_some_and(|seen| seen <= day)
@@ -161,9 +167,13 @@ pub struct Dispute {
 impl Dispute {
     /// What was known of it on a day: nothing where fewer than two of its claims were.
     pub fn known_by(self, day: Date) -> Option<Self> {
+        let all = self.claims.len();
         let claims: Vec<Rival> =
             self.claims.into_iter().filter(|rival| rival.evidence.is_seen_by(day)).collect();
-        (claims.len() > 1).then_some(Self { claims, ..self })
+        // A ruling may rest on what came later.
+        let is_whole = claims.len() == all;
+        let (ruling, note) = if is_whole { (self.ruling, self.note) } else { (None, None) };
+        (claims.len() > 1).then_some(Self { claims, ruling, note })
     }
 }
 
@@ -400,6 +410,18 @@ impl Value for Quantity {
 }
 
 impl Value for Tier {
+    fn parse(raw: &Raw<'_>) -> Result<Self, String> {
+        match raw {
+            Raw::Text(word) => Self::parse(word),
+            _ => Self::parse(""),
+        }
+    }
+    fn shown(&self) -> String {
+        self.label().to_owned()
+    }
+}
+
+impl Value for Paused {
     fn parse(raw: &Raw<'_>) -> Result<Self, String> {
         match raw {
             Raw::Text(word) => Self::parse(word),

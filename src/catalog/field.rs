@@ -10,6 +10,9 @@ use super::provider::{Provider, Row};
 use super::score::{Measurement, Score};
 use super::word::{Basis, capitalised};
 
+/// The key of the day on which a file was last checked, which is no value of the provider.
+pub const CHECKED_ON: &str = "checked_on";
+
 /// One thing that the catalog says of a provider.
 pub struct Field<'a> {
     /// Its dotted key, such as `egress.allow_list` or `variant.vm.isolation.tier`.
@@ -98,8 +101,12 @@ pub fn fields(provider: &Provider) -> Vec<Field<'_>> {
         head("status", "Status", provider.status.word()),
         head("kind", "Kind", provider.kind.word()),
         head("summary", "Summary", &provider.summary),
-        head("checked_on", "Last checked as a whole", &provider.checked_on.to_string()),
     ];
+    fields.extend(
+        provider
+            .checked_on
+            .map(|day| head(CHECKED_ON, "Last checked as a whole", &day.to_string())),
+    );
     fields.extend(provider.prices.iter().map(|price| price_field(provider, price)));
     fields.extend(provider.fees.iter().map(fee_field));
     fields.extend(claims(provider));
@@ -111,7 +118,7 @@ pub fn fields(provider: &Provider) -> Vec<Field<'_>> {
         fields.push(Field {
             key: format!("detail.{}.{}", detail.section, detail.key),
             section: "More facts".to_owned(),
-            label: format!("{}: {}", detail.section, detail.key.replace('_', " ")),
+            label: format!("{}: {}", capitalised(&detail.section), spoken(&detail.key)),
             state: detail.claim.state(),
             value: AnyClaim::plain(&detail.claim),
             unit: unit_of(&detail.key).map(Cow::Borrowed),
@@ -120,11 +127,11 @@ pub fn fields(provider: &Provider) -> Vec<Field<'_>> {
         });
     }
     fields.extend(provider.measurements.iter().enumerate().flat_map(measurement_fields));
-    fields.extend(provider.scores.iter().map(score_field));
-    for change in &provider.history {
+    fields.extend(provider.score().map(score_field));
+    for (place, change) in provider.history.iter().enumerate() {
         let since = change.since.map_or_else(String::new, |day| format!(", since {day}"));
-        let key = format!("history.{}", change.key);
-        let label = format!("{}{since}", change.key);
+        let key = format!("history.{}", place + 1);
+        let label = format!("{}{since}", spoken(&change.key));
         let value = change.value.clone();
         fields.push(Field::known(key, "Other history", label, value).from(&change.evidence));
     }
@@ -147,13 +154,37 @@ pub fn claims(provider: &Provider) -> Vec<Field<'_>> {
     fields
 }
 
+/// A key as people read it: `usd_per_gib_hour` is "USD per GiB hour".
+pub fn spoken(key: &str) -> String {
+    let words = key.split(['_', '.']).map(|word| match word {
+        "usd" => "USD",
+        "gib" => "GiB",
+        "mib" => "MiB",
+        "vcpu" => "vCPU",
+        "ram" => "RAM",
+        "cpu" => "CPU",
+        "gpu" => "GPU",
+        "url" => "address",
+        "sdk" => "SDK",
+        "api" => "API",
+        "ttl" => "TTL",
+        "max" => "at most",
+        other => other,
+    });
+    capitalised(&words.collect::<Vec<_>>().join(" "))
+}
+
 /// What a price row is for, in words.
-pub fn price_label(price: &Price) -> String {
+pub fn price_label(provider: &Provider, price: &Price) -> String {
     let mut parts = vec![
         format!("{} {}", capitalised(price.kind.label()), price.component.label()),
         price.basis.label().to_owned(),
     ];
-    parts.extend((!price.variants.is_empty()).then(|| format!("for {}", price.variants.join(" "))));
+    let variants = price.variants.iter().filter_map(|id| provider.variant(id));
+    let variants: Vec<&str> = variants.map(|variant| variant.name.as_str()).collect();
+    // With one variant there is nothing to tell apart.
+    let tells = !variants.is_empty() && provider.variants.len() > 1;
+    parts.extend(tells.then(|| format!("for {}", variants.join(" and "))));
     parts.extend(
         price
             .preset
@@ -176,7 +207,7 @@ fn price_field<'a>(provider: &'a Provider, price: &'a Price) -> Field<'a> {
     let dispute = provider.price_dispute(&price.id);
     let bundled = price.basis == Basis::Bundled;
     let since = format!("since {} ({})", price.since, price.beginning.label());
-    let label = format!("{}, {since}", price_label(price));
+    let label = format!("{}, {since}", price_label(provider, price));
     let value = if bundled { "included".to_owned() } else { price.rate.usd.to_string() };
     Field {
         state: if dispute.is_some() { State::Disputed } else { State::Known },
@@ -198,12 +229,12 @@ fn fee_field(fee: &Fee) -> Field<'_> {
 fn measurement_fields((place, one): (usize, &Measurement)) -> Vec<Field<'_>> {
     let days = [one.window_start.as_deref(), one.window_end.as_deref()];
     let days: Vec<&str> = days.into_iter().flatten().collect();
-    let section = format!("{}, {}, {}", one.metric.replace('_', " "), one.mode, days.join(" to "));
+    let section = format!("{}, {}, {}", spoken(&one.metric), one.mode, days.join(" to "));
     one.statistics
         .iter()
         .map(|statistic| {
             let key = format!("measurement.{}.{}", place + 1, statistic.name);
-            let label = statistic.name.replace('_', " ");
+            let label = spoken(&statistic.name);
             Field {
                 unit: unit_of(&statistic.name).map(Cow::Borrowed),
                 ..Field::known(key, &section, label, statistic.value.clone()).from(&one.evidence)

@@ -29,10 +29,10 @@ pub fn stale_after(key: &str, last_seen: Date) -> Option<Date> {
     last_seen.checked_add(fresh_days(key).days()).ok()
 }
 
-/// Days from one day to another; 0 where the other comes first.
-pub fn age_days(seen: Date, on: Date) -> u64 {
-    let days = on.since(seen).map_or(0, |span| span.get_days());
-    u64::try_from(days).unwrap_or(0)
+/// Days from one day to a later one; `None` where that comes first.
+pub fn age_days(seen: Date, on: Date) -> Option<u64> {
+    let days = on.since(seen).ok()?.get_days();
+    u64::try_from(days).ok()
 }
 
 /// The values that decide for or against a provider, in words, where they are known: prices of its default class, its
@@ -73,7 +73,7 @@ pub fn oldest<'a>(
 ) -> Option<Oldest<'a>> {
     let values = providers.into_iter().flat_map(|provider| {
         decisive(provider, on).into_iter().filter_map(move |(what, evidence)| {
-            Some(Oldest { provider, what, seen_on: evidence.last_seen()? })
+            Some(Oldest { provider, what, seen_on: evidence.last_seen_by(on)? })
         })
     });
     values.min_by_key(|oldest| oldest.seen_on)
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn an_age_is_counted_in_days() {
         let day = |text: &str| text.parse::<Date>().unwrap();
-        assert_eq!(age_days(day("2026-03-16"), day("2026-11-30")), 259);
-        assert_eq!(age_days(day("2026-11-30"), day("2026-03-16")), 0);
+        assert_eq!(age_days(day("2026-03-16"), day("2026-11-30")), Some(259));
+        assert_eq!(age_days(day("2026-11-30"), day("2026-03-16")), None);
     }
 }

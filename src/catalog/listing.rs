@@ -132,7 +132,7 @@ pub struct Row<'a> {
     pub kind: PriceKind,
     /// The bill of an hour on its default variant.
     pub bill: Estimate,
-    /// The day on which the oldest of its prices was last seen; `None` where there is none with a date.
+    /// The day by which the oldest of its prices was last seen; `None` where one of them has no date by then.
     pub seen_on: Option<Date>,
     /// Whether that is longer ago than a price stays fresh.
     pub stale: bool,
@@ -202,11 +202,13 @@ impl<'a> Row<'a> {
         let bill = price_hour(provider, question.shape, kind, question.on);
         // A routed price is list and fee: as fresh as the list price that it is made from.
         let variant = &provider.default_variant().id;
-        let seen_on = provider
+        let seen: Option<Vec<Date>> = provider
             .prices_on(PriceKind::List, question.on)
             .filter(|price| price.is_for(variant))
-            .filter_map(|price| price.evidence.last_seen())
-            .min();
+            .map(|price| price.evidence.last_seen_by(question.on))
+            .collect();
+        // One price without a date leaves the whole bill without one.
+        let seen_on = seen.and_then(|days| days.into_iter().min());
         let unranked = unranked(&bill, seen_on, question);
         let last = seen_on.and_then(|seen| stale_after("price", seen));
         let stale = last.is_some_and(|last| question.on > last);
@@ -228,9 +230,9 @@ fn unranked(bill: &Estimate, seen_on: Option<Date>, question: &Question) -> Opti
     }
     let most = question.max_age_days?;
     match seen_on {
-        None => Some("the price has no date".to_owned()),
+        None => Some("nobody is known to have seen every price of it by that day".to_owned()),
         Some(seen) => {
-            let age = age_days(seen, question.on);
+            let age = age_days(seen, question.on)?;
             (age > most).then(|| format!("the price was last seen {age} days before, on {seen}"))
         }
     }

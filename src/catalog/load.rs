@@ -196,6 +196,29 @@ pub fn load(files: &[CatalogFile], today: Date) -> Result<Catalog, Vec<Problem>>
     if problems.is_empty() { Ok(Catalog::new(providers)) } else { Err(problems) }
 }
 
+/// What can be read of files that an older program wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Readable {
+    /// The providers of those that can be read.
+    pub catalog: Catalog,
+    /// The slugs of the others.
+    pub refused: Vec<String>,
+}
+
+/// Reads every file by itself and leaves out those that are refused.
+pub fn load_readable(files: &[CatalogFile], today: Date) -> Readable {
+    let mut providers = Vec::new();
+    let mut refused = Vec::new();
+    for file in files {
+        match load(std::slice::from_ref(file), today) {
+            Ok(catalog) => providers.extend(catalog.providers().iter().cloned()),
+            Err(_) => refused.push(file.slug.clone()),
+        }
+    }
+    providers.sort_by_key(|provider: &Provider| provider.position);
+    Readable { catalog: Catalog::new(providers), refused }
+}
+
 /// A table being read: which keys were asked for, so that the others can be reported.
 struct Table<'a> {
     /// The dotted path of the table.
@@ -506,7 +529,7 @@ impl<'a> FileReader<'a> {
             status: status?,
             kind: kind?,
             summary: summary?,
-            checked_on: checked_on?,
+            checked_on: Some(checked_on?),
             identity,
             credit,
             concurrency,

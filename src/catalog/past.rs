@@ -17,20 +17,20 @@ impl Catalog {
         Self::new(self.providers().iter().map(|provider| provider.known_by(day)).collect())
     }
 
-    /// The same catalog under the dated prices of a newer one, which knows more of the past. What the newer one no
+    /// The same catalog under the dated prices of a newer one up to a day: it knows more of the past. What the newer one no
     /// longer has keeps its own.
     #[must_use]
-    pub fn under_prices_of(self, newer: &Self) -> Self {
-        let priced = |provider: Provider| match newer.find(provider.slug.as_str()) {
-            Some(newer) => Provider {
-                prices: newer.prices.clone(),
-                fees: newer.fees.clone(),
-                price_disputes: newer.price_disputes.clone(),
-                ..provider
-            },
-            None => provider,
+    pub fn under_prices_of(&self, newer: &Self, day: Date) -> Self {
+        let priced = |provider: &Provider| {
+            let known = newer.find(provider.slug.as_str()).unwrap_or(provider);
+            Provider {
+                prices: keep(known.prices.clone(), |price: &price::Price| price.since <= day),
+                fees: keep(known.fees.clone(), |fee| fee.since <= day),
+                price_disputes: known.price_disputes.clone(),
+                ..provider.clone()
+            }
         };
-        Self::new(self.into_providers().into_iter().map(priced).collect())
+        Self::new(self.providers().iter().map(priced).collect())
     }
 }
 
@@ -39,6 +39,7 @@ impl Provider {
         let own = self.clone();
         let known = |(id, dispute): (String, Dispute)| Some((id, dispute.known_by(day)?));
         Self {
+            checked_on: own.checked_on.filter(|checked| *checked <= day),
             identity: own.identity.known_by(day),
             credit: own.credit.known_by(day),
             concurrency: own.concurrency.known_by(day),

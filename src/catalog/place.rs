@@ -15,7 +15,7 @@ pub struct Place {
 }
 
 /// Lines of a place that are shown, at most.
-const LINES_MAX: usize = 12;
+const LINES_MAX: usize = 24;
 
 /// The place of a value by its dotted key, as `field` names it: the value itself, the variant that it is taken from, or
 /// the list that declares it unknown. `None` where the file has no such value.
@@ -27,6 +27,14 @@ pub fn place_of(text: &str, key: &str) -> Option<Place> {
     let before = text.get(..span.start)?;
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let rest = text.get(start..)?;
+    if rest.starts_with('[') {
+        // A table: all of it, up to the next one.
+        let more =
+            rest.lines().skip(1).take_while(|line| !line.starts_with('[') && !line.is_empty());
+        let lines: Vec<&str> = rest.lines().take(1).chain(more).take(LINES_MAX).collect();
+        return Some(Place { line, text: lines.join("\n") });
+    }
     let lines: Vec<&str> = text.get(start..span.end.max(start))?.lines().take(LINES_MAX).collect();
     // The rest of the last line belongs to it: a comment, or the end of a table.
     let end = text.get(span.end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
@@ -44,17 +52,14 @@ fn span_of(document: &DeTable<'_>, parts: &[&str]) -> Option<Range<usize>> {
         }
         ["fee", since] => item(document, "fee", "since", since).map(Spanned::span),
         ["score"] => list(document, "score")?.last().map(Spanned::span),
-        ["measurement", place, ..] => {
+        [name @ ("measurement" | "history"), place, ..] => {
             let place = place.parse::<usize>().ok()?.checked_sub(1)?;
-            list(document, "measurement")?.get(place).map(Spanned::span)
+            list(document, name)?.get(place).map(Spanned::span)
         }
         ["detail", section, key] => list(document, "detail")?
             .iter()
             .find(|one| is(one, "section", section) && is(one, "key", key))
             .map(Spanned::span),
-        ["history", rest @ ..] => {
-            item(document, "history", "key", &rest.join(".")).map(Spanned::span)
-        }
         path => walk(document, path),
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::claim::{
-    Address, Answer, AnyClaim, Claim, Dispute, Evidence, Limit, Names, Source, Text, Tier, Value,
+    Address, Answer, AnyClaim, Claim, Dispute, Evidence, Limit, Names, Paused, Source, Text, Tier,
+    Value,
 };
 use super::plan::Plan;
 use super::price::{Fee, Price};
@@ -225,6 +226,8 @@ macro_rules! variant_sections {
                 step_seconds: Limit, "Billing step, s";
                 /// Time is billed as if at least this, seconds.
                 minimum_seconds: Limit, "Minimum charge, s";
+                /// What is billed while it is paused or stopped.
+                paused: Paused, "Billed while paused";
             }
         }
     };
@@ -348,8 +351,8 @@ pub struct Provider {
     pub kind: Kind,
     /// One sentence.
     pub summary: String,
-    /// The day on which the whole file was last checked.
-    pub checked_on: Date,
+    /// The day on which the whole file was last checked; `None` on a day before.
+    pub checked_on: Option<Date>,
     /// Who it is.
     pub identity: Identity,
     /// Credits.
@@ -414,6 +417,11 @@ impl Provider {
     /// The editorial score, where there is one.
     pub fn score(&self) -> Option<&Score> {
         self.scores.last()
+    }
+
+    /// The first measurement that has a median, and that median in milliseconds.
+    pub fn measured_start(&self) -> Option<(&Measurement, &str)> {
+        self.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)))
     }
 
     /// The price row of a component that holds for the default variant on a day.

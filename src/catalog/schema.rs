@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 mod values;
 
-use super::claim::{Address, Answer, Limit, Names, Text, Tier};
+use super::claim::{Address, Answer, Limit, Names, Paused, Text, Tier};
 use super::plan::Plan;
 use super::provider::ProviderSlug;
 use super::word::{

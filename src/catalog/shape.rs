@@ -86,7 +86,7 @@ words! {
     }
 }
 
-/// One multiplication of a bill: quantity × rate × billed seconds.
+/// One multiplication of a bill: quantity × rate × billed seconds, and the part of them that is active.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// What is paid for.
@@ -97,6 +97,8 @@ pub struct Line {
     pub rate: Option<Rate>,
     /// Seconds after step and minimum.
     pub billed_seconds: Quantity,
+    /// Per cent of that time that is billed, where only active time is.
+    pub utilisation_percent: Option<Quantity>,
     /// The product.
     pub usd: Usd,
     /// What part is not charged, and why: "up to 10 GiB".
@@ -116,6 +118,8 @@ pub struct Estimate {
     pub high: Option<Usd>,
     /// What it depends on, or why there is none.
     pub because: Vec<String>,
+    /// The size that is sold instead, where nobody sells the one that was asked about: the smallest that holds it.
+    pub sold_as: Option<Shape>,
     /// What it is made of.
     pub lines: Vec<Line>,
 }
@@ -129,8 +133,55 @@ impl Estimate {
             low: None,
             high: None,
             because: vec![because.into()],
+            sold_as: None,
             lines: Vec::new(),
         }
+    }
+
+    /// Nothing to pay, exactly.
+    pub fn nothing() -> Self {
+        Self {
+            exactness: Exactness::Exact,
+            usd: Some(Usd::ZERO),
+            because: Vec::new(),
+            ..Self::unpriced("")
+        }
+    }
+
+    /// Both together: as firm as the less firm of them, and without a figure where one has none.
+    pub fn and(self, other: &Self) -> Result<Self, MoneyError> {
+        let mut because = self.because.clone();
+        because.extend(other.because.iter().filter(|why| !self.because.contains(why)).cloned());
+        let exactness = self.exactness.max(other.exactness);
+        if exactness == Exactness::Unpriced {
+            let unpriced = if self.usd.is_none() { self.because } else { other.because.clone() };
+            return Ok(Self { because: unpriced, ..Self::unpriced("") });
+        }
+        let sum = |left: Option<Usd>, right: Option<Usd>| {
+            left.zip(right).map(|(left, right)| left.plus(right)).transpose()
+        };
+        let depends = exactness == Exactness::Depends;
+        let low = |one: &Self| one.low.or(one.usd);
+        // Without a high end a figure that depends is open upwards.
+        let high = |one: &Self| if one.exactness == Exactness::Exact { one.usd } else { one.high };
+        Ok(Self {
+            exactness,
+            usd: sum(self.usd, other.usd)?,
+            low: if depends { sum(low(&self), low(other))? } else { None },
+            high: if depends { sum(high(&self), high(other))? } else { None },
+            because,
+            sold_as: self.sold_as.or(other.sold_as),
+            lines: [self.lines, other.lines.clone()].concat(),
+        })
+    }
+
+    /// The part that one count is of another.
+    pub fn part(mut self, of: Quantity, whole: u64) -> Result<Self, MoneyError> {
+        for amount in [&mut self.usd, &mut self.low, &mut self.high].into_iter().flatten() {
+            *amount = amount.part(of, Quantity::from(whole))?;
+        }
+        self.lines = Vec::new();
+        Ok(self)
     }
 
     /// The same, resting on something besides.
@@ -202,11 +253,6 @@ impl Estimate {
         }
         Ok(self)
     }
-
-    /// The part of a component.
-    pub fn part(&self, component: Component) -> Option<Usd> {
-        self.lines.iter().find(|line| line.component == component).map(|line| line.usd)
-    }
 }
 
 /// What a sandbox costs under the rules of its card.
@@ -245,6 +291,28 @@ pub fn price_default(
         }
         None => Estimate::unpriced("not every part of its default size is known"),
     }
+}
+
+/// The largest size that is sold and no larger than the asked one in any way, where that one is not sold: what a card
+/// says about its maxima or, failing those, its largest preset. `None` where none is known.
+pub fn nearest_sold(card: &PriceCard, asked: Shape) -> Option<Shape> {
+    let most = |asked: Quantity, most: Option<Quantity>| most.map_or(asked, |most| asked.min(most));
+    let capped = Shape {
+        vcpu: most(asked.vcpu, card.vcpu_max),
+        memory_gib: most(asked.memory_gib, card.memory_gib_max),
+        disk_gib: most(asked.disk_gib, card.disk_gib_max),
+    };
+    let is_sold = |shape: &Shape| {
+        let hour = Ask::plain(*shape, Quantity::from(HOUR));
+        price(card, &hour).exactness != Exactness::Unpriced
+    };
+    let presets = card.rows.iter().filter_map(|row| row.preset).map(|preset| Shape {
+        vcpu: preset.vcpu,
+        memory_gib: preset.memory_gib,
+        disk_gib: Quantity::ZERO,
+    });
+    let largest = || presets.filter(is_sold).max_by_key(|shape| (shape.vcpu, shape.memory_gib));
+    if is_sold(&capped) { Some(capped) } else { largest() }
 }
 
 /// What an hour of a shape costs on the default variant.
@@ -330,6 +398,8 @@ impl<'a> Sum<'a> {
         if let Some(row) = rows.iter().find(|row| row.component == Component::Creation) {
             self.add(row, Quantity::ONE)?;
         }
+        let preset = sandbox.and_then(|row| row.preset);
+        let sold_as = preset.and_then(|preset| self.sold_as(&preset));
         let exactness = if self.because.is_empty() { Exactness::Exact } else { Exactness::Depends };
         let depends = exactness == Exactness::Depends;
         Ok(Estimate {
@@ -338,6 +408,7 @@ impl<'a> Sum<'a> {
             low: depends.then_some(self.low),
             high: if depends { self.high } else { None },
             because: self.because,
+            sold_as,
             lines: self.lines,
         })
     }
@@ -364,6 +435,18 @@ impl<'a> Sum<'a> {
             .ok_or_else(|| {
                 Gap::Unpriced(format!("no size of {} that large is known", self.card.provider))
             })
+    }
+
+    /// A size that is sold as one, where it is not just what was asked about.
+    fn sold_as(&self, preset: &Preset) -> Option<Shape> {
+        let asked = self.ask.shape;
+        let sold = Shape {
+            vcpu: preset.vcpu,
+            memory_gib: preset.memory_gib,
+            disk_gib: preset.disk_gib.unwrap_or(asked.disk_gib),
+        };
+        let larger = (sold.vcpu, sold.memory_gib) != (asked.vcpu, asked.memory_gib);
+        (!preset.scales && larger).then_some(sold)
     }
 
     /// How many units of a size that scales hold the shape: the largest of the ratios.
@@ -398,14 +481,15 @@ impl<'a> Sum<'a> {
             )));
         }
         if let Some(with) = row.bundled_with {
-            self.push(
-                row.component,
+            self.lines.push(Line {
+                component: row.component,
                 quantity,
-                None,
-                seconds,
-                Usd::ZERO,
-                Some(format!("with {}", with.label())),
-            );
+                rate: None,
+                billed_seconds: seconds,
+                utilisation_percent: None,
+                usd: Usd::ZERO,
+                included: Some(format!("with {}", with.label())),
+            });
             return Ok(());
         }
         let (charged, label) = match &row.included {
@@ -451,7 +535,16 @@ impl<'a> Sum<'a> {
             }
         };
         self.usd = self.usd.plus(usd)?;
-        self.push(row.component, charged, Some(row.rate), seconds, usd, label);
+        let active = row.assumes.is_none() && row.basis == Basis::ActiveCpu;
+        self.lines.push(Line {
+            component: row.component,
+            quantity: charged,
+            rate: Some(row.rate),
+            billed_seconds: seconds,
+            utilisation_percent: active.then_some(self.ask.utilisation_percent),
+            usd,
+            included: label,
+        });
         Ok(())
     }
 
@@ -543,17 +636,5 @@ impl<'a> Sum<'a> {
         if !self.because.contains(&why) {
             self.because.push(why);
         }
-    }
-
-    fn push(
-        &mut self,
-        component: Component,
-        quantity: Quantity,
-        rate: Option<Rate>,
-        billed_seconds: Quantity,
-        usd: Usd,
-        included: Option<String>,
-    ) {
-        self.lines.push(Line { component, quantity, rate, billed_seconds, usd, included });
     }
 }

@@ -1,19 +1,19 @@
 //! Revisions of the catalog in SQLite: appended, never edited.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::Catalog;
+use super::Provider;
 use super::change::{ProviderChange, between};
 use super::load::{CatalogFile, digest, load};
 
 /// Hex digits of the digest that name a revision.
 pub const REVISION_DIGITS: usize = 12;
 /// Revisions whose changes are told, at most; the newest.
-pub const REVISIONS_TOLD_MAX: u32 = 200;
+pub const REVISIONS_TOLD_MAX: u32 = 50;
 
 /// A catalog as this site published it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,11 @@ impl Revision {
     /// The name of the revision in answers: the first digits of its digest.
     pub fn name(&self) -> &str {
         self.digest.get(..REVISION_DIGITS).unwrap_or(&self.digest)
+    }
+
+    /// Its place on the page of changes. A catalog that was put back has an old name again, but never an old number.
+    pub fn anchor(&self) -> String {
+        format!("revision-{}", self.number)
     }
 }
 
@@ -129,8 +134,14 @@ pub async fn files_of(pool: &SqlitePool, number: i64) -> Result<Vec<CatalogFile>
     Ok(rows.into_iter().map(|row| CatalogFile { slug: row.slug, text: row.content }).collect())
 }
 
-/// The newest revisions with what changed in each, the newest first. `today` is the last day that a file may name.
-pub async fn published(pool: &SqlitePool, today: Date) -> Result<Vec<Published>, sqlx::Error> {
+/// The newest revisions, with the files in which each differs from the one before.
+pub struct History {
+    revisions: Vec<RevisionRow>,
+    files: Vec<ChangedFileRow>,
+}
+
+/// Reads the newest revisions, the newest first.
+pub async fn history(pool: &SqlitePool) -> Result<History, sqlx::Error> {
     let revisions: Vec<RevisionRow> = sqlx::query_as(
         "select number, digest, published_at from catalog_revision order by number desc limit ?",
     )
@@ -138,42 +149,63 @@ pub async fn published(pool: &SqlitePool, today: Date) -> Result<Vec<Published>,
     .fetch_all(pool)
     .await?;
     let oldest = revisions.last().map_or(0, |row| row.number);
-    let mut files: BTreeMap<i64, Vec<ChangedFileRow>> = BTreeMap::new();
-    for row in changed_files(pool, oldest).await? {
-        files.entry(row.revision).or_default().push(row);
-    }
-    Ok(revisions
-        .into_iter()
-        .map(|row| {
-            let files = files.remove(&row.number).unwrap_or_default();
-            told(row.into(), &files, today)
-        })
-        .collect())
+    let files = changed_files(pool, oldest).await?;
+    Ok(History { revisions, files })
 }
 
-/// What a revision changed, from the files in which it differs from the one before.
-fn told(revision: Revision, files: &[ChangedFileRow], today: Date) -> Published {
-    let mut changes = Vec::new();
-    let mut unreadable = Vec::new();
-    let is_first = revision.number == 1;
-    for file in files.iter().filter(|_| !is_first) {
-        let read = |text: &Option<String>| -> Option<Option<Catalog>> {
-            let Some(text) = text else { return Some(None) };
-            let file = CatalogFile { slug: file.slug.clone(), text: text.clone() };
-            load(&[file], today).ok().map(Some)
-        };
-        let (Some(before), Some(after)) = (read(&file.before), read(&file.after)) else {
-            unreadable.push(file.slug.clone());
-            continue;
-        };
-        let old = before.as_ref().and_then(|catalog| catalog.providers().first());
-        let new = after.as_ref().and_then(|catalog| catalog.providers().first());
-        let position = new.or(old).map_or(0, |provider| provider.position);
-        changes.extend(between(old, new).map(|change| (position, change)));
+impl History {
+    /// What changed in each revision. `today` is the last day that a file may name. It takes some milliseconds for each
+    /// file that ever changed.
+    pub fn told(self, today: Date) -> Vec<Published> {
+        Reader { today, read: HashMap::new() }.told(self.revisions, &self.files)
     }
-    changes.sort_by_key(|(position, _)| *position);
-    let changes = changes.into_iter().map(|(_, change)| change).collect();
-    Published { revision, is_first, changes, unreadable }
+}
+
+/// Reads files, each text once: what one revision ends with the next one begins with.
+struct Reader<'a> {
+    today: Date,
+    read: HashMap<&'a str, Option<Provider>>,
+}
+
+impl<'a> Reader<'a> {
+    /// What each revision changed, from the files in which it differs from the one before.
+    fn told(mut self, revisions: Vec<RevisionRow>, files: &'a [ChangedFileRow]) -> Vec<Published> {
+        let told = revisions.into_iter().map(|row| {
+            let files = files.iter().filter(|file| file.revision == row.number);
+            let mut changes = Vec::new();
+            let mut unreadable = Vec::new();
+            for file in files {
+                match (
+                    self.provider(&file.slug, file.before.as_ref()),
+                    self.provider(&file.slug, file.after.as_ref()),
+                ) {
+                    (Ok(before), Ok(after)) => {
+                        let position =
+                            after.as_ref().or(before.as_ref()).map_or(0, |one| one.position);
+                        let change = between(before.as_ref(), after.as_ref());
+                        changes.extend(change.map(|change| (position, change)));
+                    }
+                    _ => unreadable.push(file.slug.clone()),
+                }
+            }
+            changes.sort_by_key(|(position, _)| *position);
+            let changes = changes.into_iter().map(|(_, change)| change).collect();
+            Published { is_first: row.number == 1, revision: row.into(), changes, unreadable }
+        });
+        told.collect()
+    }
+
+    /// The provider of a text; none where there is no text, an error where it cannot be read.
+    fn provider(&mut self, slug: &str, text: Option<&'a String>) -> Result<Option<Provider>, ()> {
+        let Some(text) = text else { return Ok(None) };
+        let today = self.today;
+        let read = self.read.entry(text.as_str()).or_insert_with(|| {
+            let file = CatalogFile { slug: slug.to_owned(), text: text.clone() };
+            let catalog = load(&[file], today).ok()?;
+            catalog.providers().first().cloned()
+        });
+        read.clone().map(Some).ok_or(())
+    }
 }
 
 /// Files that differ from what they were one revision before, from a revision on.

@@ -152,6 +152,18 @@ words! {
 }
 
 words! {
+    /// What a sandbox costs while it is paused or stopped.
+    Paused {
+        /// It costs nothing.
+        Nothing = "nothing", "nothing";
+        /// Its disk is billed, nothing else.
+        Disk = "disk", "disk only";
+        /// It is billed as if it ran.
+        All = "all", "as if it ran";
+    }
+}
+
+words! {
     /// What a price is for.
     Component {
         /// Processors.

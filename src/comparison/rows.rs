@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Better, Cell, Entry, Group, Row, Standing, best_of};
 use crate::calculator::offer::Offer;
-use crate::calculator::workload::{MonthlyBill, Workload, monthly_bill};
+use crate::calculator::workload::{MonthlyBill, Workload, fee_bites, monthly_bill};
 use crate::catalog::Provider;
 use crate::catalog::claim::AnyClaim;
 use crate::catalog::plan::Plan;
@@ -117,7 +117,10 @@ fn rate<'a>(
     let found = |provider: &'a Provider| provider.price_of(component, kind, on);
     let mut row = row(key, label, providers, |provider| {
         let Some(price) = found(provider) else {
+            // Who sells whole sandboxes has no price of a part.
+            let by_size = provider.price_of(Component::Sandbox, kind, on).is_some();
             let standing = match kind {
+                PriceKind::List if by_size => Standing::NotApplicable,
                 PriceKind::List => Standing::Unknown,
                 PriceKind::Routed => Standing::NotRouted,
             };
@@ -198,7 +201,7 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
         let bills = offers
             .iter()
             .map(|offer| monthly_bill(offer, &ask))
-            .collect::<Result<Vec<MonthlyBill<'_>>, _>>()?;
+            .collect::<Result<Vec<MonthlyBill>, _>>()?;
         Ok(bills.into_iter().map(|bill| (bill.usage, bill.total)).unzip())
     };
     let (list_usage, list_total) = bills(&list)?;
@@ -238,6 +241,12 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
             best: None,
         },
         bills_row("workload_total", "Use and plan fee, list, USD a month".to_owned(), &list_total),
+        Row {
+            key: "workload_fee_from".into(),
+            label: "Peak from which a plan fee bites".to_owned(),
+            cells: list.iter().map(|offer| fee_from(offer, &ask.shape).into()).collect(),
+            best: None,
+        },
     ];
     Ok(Group {
         key: "workload",
@@ -251,6 +260,21 @@ fn workload<'a>(providers: Providers<'a, '_>, on: Date) -> Result<Group<'a>, Mon
         )),
         rows,
     })
+}
+
+/// The smallest peak that takes a plan with a fee.
+fn fee_from<'a>(offer: &Offer, shape: &Shape) -> Entry<'a> {
+    if offer.plans.is_empty() {
+        return Entry::without(Standing::Unknown);
+    }
+    match fee_bites(offer, shape) {
+        Some((peak, plan)) => {
+            let fee = plan.usd_fee_per_month.max(plan.usd_minimum_per_month);
+            let fee = fee.map_or_else(String::new, |usd| format!(", {} a month", usd.brief()));
+            Entry::computed(format!("{}: {}{fee}", count(peak), plan.name))
+        }
+        None => Entry::computed("no fee at any peak that its plans name"),
+    }
 }
 
 /// The rows of some sections of the variants; one entry for each variant that differs from the default one.
@@ -477,10 +501,12 @@ fn starts<'a>(providers: Providers<'a, '_>) -> Vec<Row<'a>> {
                 Cell { entries }
             }
         });
-        let figures: Vec<_> = providers
-            .iter()
-            .map(|provider| of(provider).next().and_then(|one| start_figure(provider, one)))
-            .collect();
+        // Where somebody has two answers, a mark would stand at both.
+        let figure = |provider: &&'a Provider| match of(provider).collect::<Vec<_>>().as_slice() {
+            [only] => start_figure(provider, only),
+            _ => None,
+        };
+        let figures: Vec<_> = providers.iter().map(figure).collect();
         row.best = best_of(&figures, Better::Low);
         rows.push(row);
     }
@@ -547,6 +573,7 @@ fn scores<'a>(providers: Providers<'a, '_>) -> Row<'a> {
 fn sources<'a>(providers: Providers<'a, '_>) -> Row<'a> {
     row("sources", "Sources read, file last checked", providers, |provider| {
         let count = provider.sources.len();
-        Entry::computed(format!("{count} sources, {}", provider.checked_on)).into()
+        let checked = provider.checked_on.map_or_else(String::new, |day| format!(", {day}"));
+        Entry::computed(format!("{count} sources{checked}")).into()
     })
 }

@@ -4,7 +4,6 @@ use super::{Entry, Standing};
 use crate::catalog::Provider;
 use crate::catalog::claim::{Answer, Claim, Tier};
 use crate::catalog::listing::Row;
-use crate::catalog::word::Status;
 
 /// What a summary tells, in order; units included.
 pub const LABELS: [&str; 6] = [
@@ -52,16 +51,20 @@ fn plain(entry: Entry<'_>) -> Brief<'_> {
 }
 
 fn bill<'a>(row: &Row<'a>) -> Brief<'a> {
+    let entry = Entry::bill(&row.bill);
     if row.bill.usd.is_none() {
-        return plain(Entry::bill(&row.bill));
+        // That there is no price at all needs no more words; that a size is not sold does.
+        let why = entry.remark.clone().filter(|_| !row.provider.prices.is_empty());
+        return Brief { entry, beside: why };
     }
-    let kind = (row.provider.status == Status::Routed).then(|| row.kind.label().to_owned());
+    let kind = Some(row.kind.label().to_owned());
+    let why = entry.remark.clone();
     // What depends or has no price says so itself.
     let unranked = row.unranked.as_ref().filter(|_| row.bill.ranked().is_some());
     let seen = row.seen_on.filter(|_| row.stale).map(|day| format!("last seen {day}"));
     let age = unranked.map(|why| format!("not ranked: {why}")).or(seen);
-    let beside: Vec<String> = [kind, age].into_iter().flatten().collect();
-    Brief { entry: Entry::bill(&row.bill), beside: (!beside.is_empty()).then(|| beside.join(", ")) }
+    let beside: Vec<String> = [kind, why, age].into_iter().flatten().collect();
+    Brief { entry, beside: Some(beside.join("; ")) }
 }
 
 /// The wall of a plain create call, and what else can be had by asking.
@@ -97,9 +100,7 @@ fn score(provider: &Provider) -> Entry<'_> {
 
 /// The first measured median, with the class that was measured.
 fn start(provider: &Provider) -> Brief<'_> {
-    let measured =
-        provider.measurements.iter().find_map(|one| one.median().map(|(median, _)| (one, median)));
-    let Some((one, median)) = measured else {
+    let Some((one, median)) = provider.measured_start() else {
         return plain(Entry::without(Standing::NotMeasured));
     };
     let tier = provider.variant(&one.variant).and_then(|one| one.isolation.tier.value());

@@ -73,31 +73,58 @@ fn second(provider: &Provider, kind: PriceKind, component: Component, on: Date) 
 }
 
 fn rates(providers: &[&Provider], on: Date) -> Finding {
+    let rate = |provider: &Provider, kind, component| {
+        second(provider, kind, component, on)
+            .map_or_else(|| "an unknown price".to_owned(), Usd::shown)
+    };
     let said = |provider: &Provider| {
-        let rate = |kind, component| {
-            second(provider, kind, component, on)
-                .map_or_else(|| "an unknown price".to_owned(), Usd::shown)
-        };
+        if second(provider, PriceKind::List, Component::Vcpu, on).is_none() {
+            return by_size(provider, on);
+        }
         let list = format!(
             "{} per vCPU-second and {} per GiB-second of memory, list",
-            rate(PriceKind::List, Component::Vcpu),
-            rate(PriceKind::List, Component::Memory)
+            rate(provider, PriceKind::List, Component::Vcpu),
+            rate(provider, PriceKind::List, Component::Memory)
         );
         match second(provider, PriceKind::Routed, Component::Vcpu, on) {
             Some(_) => format!(
                 "{list}; {} and {} through the router.",
-                rate(PriceKind::Routed, Component::Vcpu),
-                rate(PriceKind::Routed, Component::Memory)
+                rate(provider, PriceKind::Routed, Component::Vcpu),
+                rate(provider, PriceKind::Routed, Component::Memory)
             ),
             None => format!("{list}."),
         }
     };
+    let known =
+        |provider: &&&Provider| second(provider, PriceKind::List, Component::Vcpu, on).is_some();
     match providers {
+        // What is not known is neither the same nor different.
+        _ if !providers.iter().all(|provider| known(&provider)) => each("Rates", providers, said),
         [first, ..] if same(providers, said) => {
             Finding { title: "Same rates".to_owned(), parts: vec![(None, said(first))] }
         }
         _ => each("Different rates", providers, said),
     }
+}
+
+/// The rates of a provider that has none for a processor.
+fn by_size(provider: &Provider, on: Date) -> String {
+    let variant = &provider.default_variant().id;
+    let cheapest = provider
+        .prices_on(PriceKind::List, on)
+        .filter(|price| price.component == Component::Sandbox && price.is_for(variant))
+        .min_by_key(|price| price.rate.per_second());
+    cheapest.map_or_else(
+        || "No price is known.".to_owned(),
+        |price| {
+            let rate = price.rate;
+            format!(
+                "Sold by the sandbox, from {} per {}, list.",
+                rate.usd.shown(),
+                rate.per.label()
+            )
+        },
+    )
 }
 
 fn default_bills(providers: &[&Provider], on: Date) -> Finding {
@@ -138,8 +165,10 @@ fn default_bills(providers: &[&Provider], on: Date) -> Finding {
             capitalised(&format!("{}.", listed(&parts)))
         }
     };
-    let equal = same(providers, |provider| of(provider, provider.default_variant()).usd);
-    let title = if equal {
+    let bill = |provider: &Provider| of(provider, provider.default_variant()).usd;
+    let title = if providers.iter().any(|provider| bill(provider).is_none()) {
+        "What you pay if you just call create"
+    } else if same(providers, bill) {
         "The same bill if you just call create"
     } else {
         "Unequal bills if you just call create"
@@ -170,7 +199,9 @@ fn tier_said(provider: &Provider) -> String {
 }
 
 fn walls(providers: &[&Provider]) -> Finding {
+    let known = providers.iter().any(|provider| tier(provider.default_variant()).is_some());
     let title = match providers {
+        _ if !known => "The kind of wall is not known".to_owned(),
         [first, ..] if same(providers, tier_said) => {
             format!("The same kind of wall: {}", tier_said(first))
         }

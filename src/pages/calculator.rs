@@ -22,6 +22,7 @@ pub fn CalculatorPage() -> impl IntoView {
     let _ = (query.exposure(), query.price_kind());
     let on = query.as_of(today());
     let errors = query.errors();
+    let is_read = errors.is_empty();
     let offers: Vec<Offer> = [PriceKind::Routed, PriceKind::List]
         .into_iter()
         .flat_map(|kind| {
@@ -49,6 +50,6 @@ pub fn CalculatorPage() -> impl IntoView {
             that holds all runaways where no other is named. The same figures as JSON: "
             <a href="/api/v1/exposure"><code>"/api/v1/exposure"</code></a>"."</p>
         </section>
-        {twins("/calculator")}
+        {is_read.then(|| twins("/calculator"))}
     }
 }

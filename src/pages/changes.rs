@@ -17,6 +17,7 @@ pub fn Changes() -> impl IntoView {
     let mut query = Query::of_page(query().as_deref());
     let interest = query.interest(&state.catalog, &state.published);
     let errors = query.errors();
+    let is_read = errors.is_empty();
     let chronicle = chronicle(&state.published, &state.catalog, &interest);
     let revisions: Vec<_> = chronicle.revisions.iter().map(revision).collect();
     let none = chronicle
@@ -45,39 +46,30 @@ pub fn Changes() -> impl IntoView {
     view! {
         {head("What changed", "What changed in the catalog of code sandboxes: revision by revision, field by field, and every dated price.")}
         <h1>"What changed"</h1>
-        <p class="lead">"Every revision of the catalog that this site has published is kept. Here is in what each differs from \
-        the one before, field by field. A source that was read again and still says the same is no change."</p>
+        <p class="lead">"This site keeps every revision of the catalog that it has published. Below is what each one changed, field \
+        by field. A source that was read again and still says the same is no change."</p>
         <p class="actions">{feed("/changes.atom", "Atom feed")}</p>
         {notice(&errors)}
         {none}
         {revisions}
         {dated}
-        {twins("/changes")}
+        {is_read.then(|| twins("/changes"))}
     }
 }
 
 fn revision(told: &Told<'_>) -> AnyView {
     let revision = &told.published.revision;
     let name = revision.name().to_owned();
-    let changes: Vec<_> = told.changes.iter().map(|change| provider(change, &name)).collect();
-    let first = told
-        .published
-        .is_first
-        .then(|| view! { <p>"The first revision that this site published: there is none to compare it with."</p> });
-    let nothing = (!told.published.is_first && changes.is_empty()).then(
-        || view! { <p>"No value changed: sources were read again, or words about them."</p> },
-    );
-    let unreadable = (!told.published.unreadable.is_empty()).then(|| {
-        let slugs = told.published.unreadable.join(", ");
-        view! { <p>"Changed as well, but in a form that is not read any more: " {slugs} "."</p> }
-    });
+    let id = revision.anchor();
+    let changes: Vec<_> = told.changes.iter().map(|change| provider(change, &id)).collect();
+    let remark = told.remark().map(|words| view! { <p>{words}</p> });
     let since = format!("/changes?since={name}");
     view! {
-        <section class="block" id=name.clone()>
-            <h2>"Revision " <code>{name.clone()}</code></h2>
+        <section class="block" id=id>
+            <h2>"Revision " <code>{name}</code></h2>
             <p class="muted">"Published here " <time>{revision.published_at.clone()}</time> ". "
             <a href=since rel="nofollow">"Only what came after it"</a></p>
-            {first}{nothing}{changes}{unreadable}
+            {changes}{remark}
         </section>
     }
     .into_any()

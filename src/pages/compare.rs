@@ -20,7 +20,11 @@ use crate::state::today;
 #[component]
 pub fn CompareAll() -> impl IntoView {
     let catalog = edition().catalog;
-    let picked = Query::of_page(query().as_deref()).repeated("p");
+    let asked = Query::of_page(query().as_deref());
+    let mut picked = asked.repeated("p");
+    let named = asked.repeated("providers");
+    picked.extend(named.iter().flat_map(|list| list.split(',')).map(str::to_owned));
+    picked.retain(|slug| !slug.is_empty());
     if !picked.is_empty() {
         // The boxes of a form: their comparison has an address of its own.
         return match named_in(&catalog, &picked.join(JOINT)) {
@@ -28,7 +32,7 @@ pub fn CompareAll() -> impl IntoView {
             Err(wrong) => helpful(&wrong),
         };
     }
-    let providers: Vec<&Provider> = catalog.routed().take(COMPARED_MAX).collect();
+    let providers = Comparison::by_default(&catalog);
     compared(&catalog, providers, "/compare")
 }
 
@@ -145,7 +149,7 @@ fn helpful(wrong: &Wrong) -> AnyView {
     let links: Vec<_> = wrong
         .links
         .iter()
-        .map(|(href, words)| view! { <li><a href=href.clone()>{words.clone()}</a></li> })
+        .map(|(href, words)| view! { <li><a href=dated(href)>{words.clone()}</a></li> })
         .collect();
     let meant = (!links.is_empty()).then(|| view! { <p>"Perhaps you meant:"</p><ul>{links}</ul> });
     view! {
@@ -164,6 +168,7 @@ fn compared(catalog: &Catalog, providers: Vec<&Provider>, address: &str) -> AnyV
     let differences = query.switch("only_differences");
     let undisputed = query.switch("only_undisputed");
     let errors = query.errors();
+    let is_read = errors.is_empty();
     let names: Vec<String> = providers.iter().map(|one| one.name.clone()).collect();
     let title = names.join(" vs ");
     let comparison = match Comparison::of(providers, on) {
@@ -177,7 +182,7 @@ fn compared(catalog: &Catalog, providers: Vec<&Provider>, address: &str) -> AnyV
     let description = format!(
         "{title}: prices, default bills, isolation, timeouts, limits and sources, side by side."
     );
-    let checked = comparison.providers.iter().map(|one| one.checked_on).min();
+    let checked = comparison.providers.iter().filter_map(|one| one.checked_on).min();
     let findings: Vec<_> = comparison.verdict.iter().map(finding).collect();
     let picks: Vec<_> = comparison.picks.iter().map(pick).collect();
     let groups: Vec<_> =
@@ -212,7 +217,7 @@ fn compared(catalog: &Catalog, providers: Vec<&Provider>, address: &str) -> AnyV
         <nav class="contents" aria-label="On this page"><ul>{contents}</ul></nav>
         {groups}
         {oldest(comparison.providers.iter().copied())}
-        {twins(address)}
+        {is_read.then(|| twins(address))}
     }
     .into_any()
 }

@@ -7,6 +7,7 @@ use leptos_router::hooks::use_params_map;
 
 use super::problem::{NotFound, set_status};
 use crate::catalog::Provider;
+use crate::catalog::claim::State;
 use crate::catalog::field::{Field, fields};
 use crate::catalog::place::{Place, place_of};
 use crate::parts::entry::link;
@@ -82,6 +83,8 @@ fn shown(
             <h2>"Where it stands"</h2>
             <p><code>{file.clone()}</code> ", line " {line} ", key " <code>{field.key.clone()}</code></p>
             {excerpt}
+            {(field.state == State::Unknown).then(|| view! { <p>"The file holds no value for it: write the key with one here, and take it out of "
+            <code>"unknown"</code> " if it is named there."</p> })}
         </section>
         <section class="block"><h2>"What it rests on"</h2>{none}<ul>{sources}</ul></section>
         {ways(state, provider, field, &file, line)}
@@ -125,7 +128,7 @@ fn ways(
                 <li>"Change the value and name that source. A price is never edited: add a new " <code>"[[price]]"</code>
                 " with its first day. If you have a source that disagrees rather than a newer one, add a " <code>"[[conflict]]"</code>
                 " with both claims."</li>
-                <li><code>"cargo run -- catalog check catalog"</code> " names everything that is wrong, by file, line and key."</li>
+                <li>"In a copy of the repository, " <code>"cargo run -- catalog check catalog"</code> " names everything that is wrong, by file, line and key."</li>
             </ol>
         </section>
     }

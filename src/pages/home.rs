@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
+use crate::catalog::Shape;
 use crate::catalog::claim::Tier;
 use crate::catalog::freshness::AGE_DAYS_MAX;
 use crate::catalog::listing::{Column, Direction, NEEDS, Question, Row, list};
 use crate::catalog::word::{PriceKind, Status};
-use crate::catalog::{Provider, Shape};
+use crate::comparison::Comparison;
 use crate::comparison::summary::{Brief, LABELS, summary};
-use crate::comparison::{COMPARED_MAX, Comparison};
-use crate::parts::day::{dated, edition, hidden_day, oldest};
+use crate::parts::day::{dated, edition, hidden_day, is_current, oldest};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
 use crate::parts::notice::notice;
@@ -41,29 +41,29 @@ pub fn Home() -> impl IntoView {
     let on = query.as_of(today());
     let question = query.listing(on);
     let errors = query.errors();
+    let is_read = errors.is_empty();
     let listing = list(&catalog, &question);
     let rows: Vec<_> = listing.rows.iter().map(row).collect();
     let headers: Vec<_> = COLUMNS.iter().map(|column| header(column, &question)).collect();
-    let routed: Vec<&Provider> = catalog.routed().take(COMPARED_MAX).collect();
+    let routed = Comparison::by_default(&catalog);
     let pair = (routed.len() > 1).then(|| {
         let names: Vec<&str> = routed.iter().map(|one| one.name.as_str()).collect();
         let href = dated(&Comparison::address(&routed));
         view! { <a class="button" href=href>{names.join(" vs ")}</a> }
     });
     let shown = listing.rows.len();
+    let noun = if shown == 1 { "provider" } else { "providers" };
     let hidden = match listing.hidden {
-        0 => format!("{shown} providers."),
-        hidden => {
-            format!("{shown} providers; {hidden} more are left out by the filter.")
-        }
+        0 => format!("{shown} {noun}."),
+        hidden => format!("{shown} {noun}; {hidden} more are left out by the filter."),
     };
     view! {
         {head("Code sandboxes for AI agents, compared", DESCRIPTION)}
-        {structured(&dataset(&state.site, &state.revision, DESCRIPTION))}
+        {is_current().then(|| structured(&dataset(&state.site, &state.revision, DESCRIPTION)))}
         <h1>"What a code sandbox costs, how it isolates, and what stops a runaway"</h1>
         <p class="lead">"The open catalog of code sandboxes for AI agents. Every value has a source and a date; where \
         sources disagree, all of them are shown; what nobody knows is called unknown."</p>
-        <p class="actions">{pair} <a class="button quiet" href="/calculator">"What a runaway costs"</a></p>
+        <p class="actions">{pair} <a class="button quiet" href=dated("/calculator")>"What a runaway costs"</a></p>
         {notice(&errors)}
         {form(&question)}
         <form class="picker" method="get" action="/compare">
@@ -83,7 +83,7 @@ pub fn Home() -> impl IntoView {
         fee. The score is an editorial figure without a published error: two points decide nothing. "
         <a href="/methodology">"How all of this is made"</a>"."</p>
         {oldest(listing.rows.iter().map(|row| row.provider))}
-        {twins("/catalog")}
+        {is_read.then(|| twins("/catalog"))}
     }
 }
 
@@ -123,6 +123,8 @@ fn header((column, label, figures): &(Option<Column>, &str, bool), question: &Qu
     let (sort, mark, next) = match (is_sorted, question.direction) {
         (true, Direction::Ascending) => ("ascending", " ↑", Direction::Descending),
         (true, Direction::Descending) => ("descending", " ↓", Direction::Ascending),
+        // Of scores the best is what one looks for.
+        (false, _) if column == Column::Score => ("none", "", Direction::Descending),
         (false, _) => ("none", "", Direction::Ascending),
     };
     let href = ordered(question, column, next);

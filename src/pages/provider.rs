@@ -9,14 +9,15 @@ use leptos_router::hooks::use_params_map;
 
 use super::problem::{NotFound, redirect, set_status, ways_on};
 use crate::catalog::claim::{AnyClaim, State};
+use crate::catalog::field::{price_label, spoken};
 use crate::catalog::price::{Allowance, Price};
 use crate::catalog::provider::{Detail as Fact, Row, Variant};
 use crate::catalog::shape::{Shape, price_default};
-use crate::catalog::word::{Basis, PriceKind};
+use crate::catalog::word::{Basis, PriceKind, capitalised};
 use crate::catalog::{Provider, ProviderSlug};
 use crate::comparison::{Comparison, Entry, Standing};
 use crate::money::Quantity;
-use crate::parts::day::{dated, edition, oldest};
+use crate::parts::day::{dated, edition, is_current, oldest};
 use crate::parts::drawing::{completeness, steps};
 use crate::parts::entry::{Detail, entry, link};
 use crate::parts::layout::{head, query};
@@ -45,7 +46,7 @@ pub fn ProviderPage() -> impl IntoView {
     }
     set_status(StatusCode::NOT_FOUND);
     let near = nearest(&catalog, &slug)
-        .map(|near| (format!("/sandboxes/{}", near.slug), near.name.clone()));
+        .map(|near| (dated(&format!("/sandboxes/{}", near.slug)), near.name.clone()));
     view! {
         {head("No such provider", "The catalog has no provider of this name.")}
         <h1>"No such provider"</h1>
@@ -76,15 +77,17 @@ fn shown(provider: &Provider, others: &[&Provider], site: &Site) -> AnyView {
         .into_iter()
         .map(|(key, title, rows)| section(provider, key, title, &rows))
         .collect();
+    let checked = provider.checked_on.map(|day| {
+        view! { " Last checked as a whole on " <time>{day.to_string()}</time> "." }
+    });
     let description = format!("{}: prices, plans, isolation, limits and sources.", provider.name);
     view! {
         {head(provider.name.clone(), description)}
-        {structured(&service(site, provider, on))}
+        {is_current().then(|| structured(&service(site, provider, on)))}
         <h1 class="with-mark">{mark(provider)} {provider.name.clone()}</h1>
         <p class="lead">{provider.summary.clone()}</p>
         <p class="status-line">
-            {provider.kind.label()} ", " {provider.status.label()} ". Last checked as a whole on "
-            <time>{provider.checked_on.to_string()}</time>"."
+            {provider.kind.label()} ", " {provider.status.label()} "." {checked}
         </p>
         {notice(&errors)}
         {completeness(provider)}
@@ -101,7 +104,7 @@ fn shown(provider: &Provider, others: &[&Provider], site: &Site) -> AnyView {
         {changes(provider)}
         <section id="compare" class="block"><h2>"Compare"</h2><ul class="plain">{comparisons}</ul></section>
         {sources(provider)}
-        {twins(&format!("/sandboxes/{}", provider.slug))}
+        {errors.is_empty().then(|| twins(&format!("/sandboxes/{}", provider.slug)))}
     }
     .into_any()
 }
@@ -147,8 +150,8 @@ fn prices(provider: &Provider, on: Date) -> AnyView {
         <section id="prices" class="block">
             <h2>"Prices"</h2>
             {fee}
-            <div class="table-region" role="region" aria-label="Prices of the day" tabindex="0">
-                <table>
+            <div class="table-region">
+                <table role="table" class="cards">
                     <caption>"Prices of " {on.to_string()} ", US dollars for one unit and one second"</caption>
                     <thead><tr>
                         <th scope="col">"For"</th><th scope="col">"Billed by"</th>
@@ -243,7 +246,7 @@ fn history(provider: &Provider, on: Date) -> AnyView {
                 <tr>
                     <th scope="row"><time>{price.since.to_string()}</time></th>
                     <td>{price.beginning.label()}</td>
-                    <td>{price.kind.label()} " " {price.component.label()}</td>
+                    <td>{price_label(provider, price)}</td>
                     <td class="number">{amount}</td>
                     <td>{entry(&source, Detail::Short, &provider.slug)}</td>
                 </tr>
@@ -327,7 +330,7 @@ fn section(
         .details
         .iter()
         .filter(|detail| detail.section == key)
-        .map(|detail| fact(&detail.key.replace('_', " "), &of_detail(detail), &provider.slug))
+        .map(|detail| fact(&spoken(&detail.key), &of_detail(detail), &provider.slug))
         .collect();
     view! {
         <section id=key class="block"><h2>{title}</h2><dl class="facts">{claims}{details}</dl></section>
@@ -347,7 +350,7 @@ fn more(provider: &Provider) -> AnyView {
         .iter()
         .filter(|detail| !shown.contains(&detail.section.as_str()))
         .map(|detail| {
-            let label = format!("{}: {}", detail.section, detail.key.replace('_', " "));
+            let label = format!("{}: {}", capitalised(&detail.section), spoken(&detail.key));
             fact(&label, &of_detail(detail), &provider.slug)
         })
         .collect();
@@ -416,7 +419,7 @@ fn measurements(provider: &Provider) -> AnyView {
                 .statistics
                 .iter()
                 .map(|figure| {
-                    let name = figure.name.replace('_', " ");
+                    let name = spoken(&figure.name);
                     view! { <tr><th scope="row">{name}</th><td class="number">{figure.value.clone()}</td></tr> }
                 })
                 .collect();
@@ -431,7 +434,7 @@ fn measurements(provider: &Provider) -> AnyView {
                 .under(format!("measurement.{}", place + 1));
             view! {
                 <section class="variant">
-                    <h3>{one.metric.replace('_', " ")} ", " {one.mode.clone()}</h3>
+                    <h3>{spoken(&one.metric)} ", " {one.mode.clone()}</h3>
                     <p>{variant} ", " {window.join(" to ")} {one.days.clone().map(|days| format!(" ({days} days)"))}</p>
                     {one.method.clone().map(|method| view! { <p class="remark">{method}</p> })}
                     <table><caption class="visually-hidden">"Figures"</caption><tbody>{figures}</tbody></table>
@@ -463,12 +466,13 @@ fn changes(provider: &Provider) -> AnyView {
     let items: Vec<_> = provider
         .history
         .iter()
-        .map(|change| {
+        .enumerate()
+        .map(|(place, change)| {
             let shown = Entry::computed(change.value.clone())
                 .from_source(&change.evidence)
-                .under(format!("history.{}", change.key));
+                .under(format!("history.{}", place + 1));
             let since = change.since.map(|day| format!(", since {day}"));
-            let label = format!("{}{}", change.key, since.unwrap_or_default());
+            let label = format!("{}{}", spoken(&change.key), since.unwrap_or_default());
             fact(&label, &shown, &provider.slug)
         })
         .collect();

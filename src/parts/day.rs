@@ -2,6 +2,7 @@
 
 use axum::http::request::Parts;
 use leptos::prelude::*;
+use leptos_meta::Meta;
 
 use crate::catalog::Provider;
 use crate::catalog::freshness;
@@ -20,6 +21,11 @@ pub fn provide_edition() {
 /// The catalog of the day that the page is about.
 pub fn edition() -> Edition {
     expect_context::<Edition>()
+}
+
+/// Whether the page is about today.
+pub fn is_current() -> bool {
+    edition().origin == Origin::Current
 }
 
 /// An address of this site that stays with the day of the page.
@@ -43,7 +49,11 @@ pub fn hidden_day() -> Option<AnyView> {
 
 /// What is to be known of a page about a past day; nothing where it is about today.
 pub fn banner(here: &str) -> Option<AnyView> {
-    let Edition { day, origin, revision, .. } = use_context::<Edition>()?;
+    let Edition { day, origin, revision, unreadable, .. } = use_context::<Edition>()?;
+    let left_out = (!unreadable.is_empty()).then(|| {
+        let slugs = unreadable.join(", ");
+        format!(" Left out, since their files are in a form that is not read any more: {slugs}.")
+    });
     let words = match origin {
         Origin::Current => return None,
         Origin::Revision => format!(
@@ -57,8 +67,9 @@ pub fn banner(here: &str) -> Option<AnyView> {
             .to_owned(),
     };
     let view = view! {
+        <Meta name="robots" content="noindex"/>
         <div class="notice past" role="note">
-            <p><strong>"The catalog as of " <time>{day.to_string()}</time>"."</strong> " " {words} " "
+            <p><strong>"The catalog as of " <time>{day.to_string()}</time>"."</strong> " " {words} {left_out} " "
             <a href=here.to_owned()>"Back to today"</a></p>
         </div>
     };
@@ -69,11 +80,11 @@ pub fn banner(here: &str) -> Option<AnyView> {
 pub fn oldest<'a>(providers: impl IntoIterator<Item = &'a Provider>) -> Option<AnyView> {
     let day = edition().day;
     let oldest = freshness::oldest(providers, day)?;
-    let age = freshness::age_days(oldest.seen_on, day);
+    let age = freshness::age_days(oldest.seen_on, day)?;
     let words = format!("{}, {}", oldest.provider.name, oldest.what);
     let view = view! {
-        <p class="muted">"The oldest value here that decides anything was last seen on " <time>{oldest.seen_on.to_string()}</time>
-        ", " {age} " days before: " {words} "."</p>
+        <p class="muted">"Oldest deciding value on this page: " {words} ", last seen on " <time>{oldest.seen_on.to_string()}</time>
+        ", " {age} " days before."</p>
     };
     Some(view.into_any())
 }

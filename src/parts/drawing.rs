@@ -4,9 +4,9 @@ use jiff::civil::Date;
 use leptos::prelude::*;
 
 use crate::catalog::Provider;
-use crate::catalog::field::{Completeness, price_amount};
+use crate::catalog::field::{Completeness, price_amount, price_label};
 use crate::catalog::price::Price;
-use crate::catalog::word::{Basis, State, capitalised};
+use crate::catalog::word::{Basis, State};
 use crate::picture::{STEPS_HEIGHT, Step, WIDTH, bar, steps as step_path};
 
 /// Height of a bar in the picture's own units.
@@ -67,12 +67,12 @@ fn series(provider: &Provider, on: Date) -> Vec<Vec<&Price>> {
 pub fn steps(provider: &Provider, on: Date) -> Option<AnyView> {
     let all = series(provider, on);
     let first = all.iter().flatten().map(|price| price.since).min()?;
-    let rows: Vec<_> = all.iter().map(|one| steps_row(one, first, on)).collect();
+    let rows: Vec<_> = all.iter().map(|one| steps_row(provider, one, first, on)).collect();
     let view = view! {
         <div class="table-region" role="region" aria-label="Prices over time" tabindex="0">
             <table class="steps">
                 <caption>"From " <time>{first.to_string()}</time> " to " <time>{on.to_string()}</time> ", from zero up"</caption>
-                <thead><tr><th scope="col">"Price"</th><th scope="col">"Over time"</th><th scope="col">"Now"</th></tr></thead>
+                <thead><tr><th scope="col">"Price"</th><th scope="col">"Over time"</th><th scope="col">"Last"</th></tr></thead>
                 <tbody>{rows}</tbody>
             </table>
         </div>
@@ -80,8 +80,8 @@ pub fn steps(provider: &Provider, on: Date) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-fn steps_row(prices: &[&Price], first: Date, on: Date) -> Option<AnyView> {
-    let (newest, oldest) = (prices.last()?, prices.first()?);
+fn steps_row(provider: &Provider, prices: &[&Price], first: Date, on: Date) -> Option<AnyView> {
+    let newest = prices.last()?;
     let points: Vec<Step> = prices
         .iter()
         .map(|price| Step { since: price.since, usd: price.rate.per_second() })
@@ -91,16 +91,14 @@ fn steps_row(prices: &[&Price], first: Date, on: Date) -> Option<AnyView> {
         .iter()
         .map(|price| format!("{} since {}", price_amount(price), price.since))
         .collect();
-    let preset =
-        newest.preset.map(|preset| format!(", {} vCPU, {} GiB", preset.vcpu, preset.memory_gib));
-    let label = format!("{} {}", capitalised(newest.kind.label()), newest.component.label());
+    let label = price_label(provider, newest);
     let view = view! {
         <tr>
-            <th scope="row">{label}{preset}</th>
+            <th scope="row">{label}</th>
             <td><svg class="line" viewBox=format!("0 0 {WIDTH} {STEPS_HEIGHT}") preserveAspectRatio="none" role="img" aria-label=said.join(", then ")>
                 <path d=path></path>
             </svg></td>
-            <td>{price_amount(newest)} " " <small>{oldest.beginning.label()} " " {oldest.since.to_string()}</small></td>
+            <td>{price_amount(newest)} " " <small class="muted">{newest.beginning.label()} " " <time>{newest.since.to_string()}</time></small></td>
         </tr>
     };
     Some(view.into_any())

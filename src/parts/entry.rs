@@ -7,6 +7,7 @@ use crate::catalog::claim::{Confidence, Dispute, Evidence, Source};
 use crate::catalog::freshness::age_days;
 use crate::comparison::{Cell, Entry, Standing};
 use crate::parts::day::edition;
+use crate::state::{Edition, Origin};
 
 /// How much is said of where a value comes from.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,13 +38,16 @@ pub fn entry(entry: &Entry<'_>, detail: Detail, slug: &ProviderSlug) -> AnyView 
     let flag = matches!(entry.standing, Standing::Disputed | Standing::Depends)
         .then(|| view! { <span class="flag">{entry.standing.label()}</span> });
     let remark = entry.remark.clone().map(|remark| view! { <p class="remark">{remark}</p> });
-    let on = edition().day;
+    let Edition { day: on, origin, .. } = edition();
     let stale = entry.evidence.filter(|evidence| evidence.is_stale(on));
-    let faded = stale.and_then(Evidence::last_seen).map(|seen| {
-        let words = format!("not seen for {} days", age_days(seen, on));
+    let age = stale.and_then(Evidence::last_seen).and_then(|seen| age_days(seen, on));
+    let faded = age.map(|days| {
+        let words = format!("not seen for {days} days");
         view! { <span class="flag">{words}</span> }
     });
-    let fix = entry.key.as_ref().map(|key| correction(slug, key, entry.label.as_deref()));
+    // Today's file may have no such line.
+    let key = entry.key.as_ref().filter(|_| origin == Origin::Current);
+    let fix = key.map(|key| correction(slug, key, entry.label.as_deref()));
     let evidence = entry.evidence.map(|evidence| evidence_of(evidence, entry.note, detail));
     let dispute = entry.dispute.map(rivals);
     view! {

@@ -61,7 +61,7 @@ pub fn Layout(children: Children) -> impl IntoView {
         .collect();
     // Where the addresses of pages are listed at the start, there is no catalog.
     let footer = use_context::<Edition>().map(|edition| {
-        let checked = edition.catalog.providers().iter().map(|one| one.checked_on).min();
+        let checked = edition.catalog.providers().iter().filter_map(|one| one.checked_on).min();
         let checked = checked.map(|day| format!("Data last checked {day}. "));
         view! {
             <p>{checked} "Revision " <code>{edition.revision.name().to_owned()}</code>", published here "

@@ -18,7 +18,7 @@ pub fn notice(errors: &[FieldError]) -> Option<AnyView> {
     let view = view! {
         <div class="notice" role="alert">
             <p><strong>"Not everything in the address could be read."</strong>
-            " The figures below are for the defaults in its place."</p>
+            " Defaults stand in for what is named here."</p>
             <ul>{lines}</ul>
         </div>
     };

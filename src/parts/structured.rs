@@ -12,19 +12,13 @@ use crate::catalog::claim::State;
 use crate::catalog::price::Price;
 use crate::catalog::store::Revision;
 use crate::catalog::word::{Basis, Beginning, PriceKind};
+use crate::form::Form;
 use crate::state::Site;
 
 /// The licence of the data.
 const LICENCE: &str = "https://creativecommons.org/licenses/by/4.0/";
 /// The vocabulary.
 const CONTEXT: &str = "https://schema.org";
-/// The catalog's files: address and media type.
-const FILES: [(&str, &str); 3] = [
-    ("/catalog.json", "application/json"),
-    ("/catalog.csv", "text/csv"),
-    ("/catalog.md", "text/markdown"),
-];
-
 /// A block of data in a page. Browsers run nothing of it, so the security policy lets it be.
 pub fn structured(data: &Value) -> AnyView {
     view! { <script type="application/ld+json" inner_html=inert(data)></script> }.into_any()
@@ -37,11 +31,11 @@ fn inert(data: &Value) -> String {
 
 /// The catalog as a data set.
 pub fn dataset(site: &Site, revision: &Revision, description: &str) -> Value {
-    let files = FILES.map(|(path, media_type)| {
+    let files = Form::ALL.map(|form| {
         json!({
             "@type": "DataDownload",
-            "encodingFormat": media_type,
-            "contentUrl": site.absolute(path),
+            "encodingFormat": form.media_type(),
+            "contentUrl": site.absolute(&format!("/catalog.{}", form.word())),
         })
     });
     json!({

@@ -3,31 +3,24 @@
 use leptos::prelude::*;
 use leptos_meta::Link;
 
+use crate::form::Form;
 use crate::parts::layout::query;
-
-/// Ending, media type and name of each form.
-const FORMS: [(&str, &str, &str); 3] = [
-    ("json", "application/json", "JSON"),
-    ("csv", "text/csv", "CSV"),
-    ("md", "text/markdown", "Markdown"),
-];
 
 /// Links to the twins of a page, for people and, in its head, for programs. `page` is its path, `/catalog` for `/`.
 pub fn twins(page: &str) -> AnyView {
     let query = query().map_or_else(String::new, |query| format!("?{query}"));
-    let address = |ending: &str| format!("{page}.{ending}{query}");
-    let alternates: Vec<_> = FORMS
-        .iter()
-        .map(|(ending, kind, _)| {
-            view! { <Link rel="alternate" type_=*kind href=address(ending)/> }
+    let address = |form: Form| format!("{page}.{}{query}", form.word());
+    let alternates: Vec<_> = Form::ALL
+        .into_iter()
+        .map(|form| {
+            view! { <Link rel="alternate" type_=form.media_type() href=address(form)/> }
         })
         .collect();
-    let links: Vec<_> = FORMS
-        .iter()
-        .enumerate()
-        .map(|(place, (ending, _, name))| {
-            let comma = if place == 0 { "" } else { ", " };
-            view! { {comma} <a href=address(ending) rel="alternate">{*name}</a> }
+    let links: Vec<_> = Form::ALL
+        .into_iter()
+        .map(|form| {
+            let comma = if form == Form::Json { "" } else { ", " };
+            view! { {comma} <a href=address(form) rel="alternate">{form.label()}</a> }
         })
         .collect();
     view! { {alternates} <p class="muted twins">"The same as " {links} "."</p> }.into_any()

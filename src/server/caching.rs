@@ -8,6 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::twins;
+use crate::catalog::store::Revision;
 use crate::state::{AppState, today};
 
 /// Catalog pages and data: fresh for a minute, usable for an hour while asked for again.
@@ -53,17 +54,21 @@ fn entity_tag(state: &AppState, uri: &Uri) -> String {
     let mut hash = DefaultHasher::new();
     uri.path_and_query().hash(&mut hash);
     let address = hash.finish();
-    format!("W/\"{}-{}-{}-{address:016x}\"", state.site.build, state.revision.name(), today())
+    let Revision { number, .. } = *state.revision;
+    let (build, name) = (&state.site.build, state.revision.name());
+    // A catalog that was put back has an old name again, though not an old number.
+    format!("W/\"{build}-{number}-{name}-{}-{address:016x}\"", today())
 }
 
 /// Whether the client has what it asks for.
-fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     headers
         .get_all(header::IF_NONE_MATCH)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .any(|known| known.trim().trim_start_matches("W/") == tag.trim_start_matches("W/"))
+        .map(str::trim)
+        .any(|known| known == "*" || known.trim_start_matches("W/") == tag.trim_start_matches("W/"))
 }
 
 /// Answers 304 and OPTIONS itself, and puts the policy on what others answer.

@@ -15,9 +15,9 @@ use jiff::civil::Date;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use crate::catalog::Catalog;
 use crate::catalog::store::Revision;
-use crate::catalog::{Catalog, Provider};
-use crate::comparison::{COMPARED_MAX, Comparison};
+use crate::comparison::Comparison;
 use crate::state::{AppState, Site, day_of};
 
 /// The vocabulary of site maps.
@@ -55,7 +55,7 @@ async fn sitemap(State(state): State<AppState>) -> Response {
 /// Every page with the day of its last change: a provider's own, else that of the revision.
 fn sitemap_of(catalog: &Catalog, revision: &Revision, site: &Site) -> io::Result<Vec<u8>> {
     let published = revision.published_at.parse::<Timestamp>().ok().map(day_of);
-    let routed: Vec<&Provider> = catalog.routed().take(COMPARED_MAX).collect();
+    let routed = Comparison::by_default(catalog);
     let mut pages: Vec<(String, Option<Date>)> =
         PAGES.iter().map(|path| ((*path).to_owned(), published)).collect();
     if routed.len() > 1 {
@@ -65,7 +65,7 @@ fn sitemap_of(catalog: &Catalog, revision: &Revision, site: &Site) -> io::Result
         catalog
             .providers()
             .iter()
-            .map(|one| (format!("/sandboxes/{}", one.slug), Some(one.checked_on))),
+            .map(|one| (format!("/sandboxes/{}", one.slug), one.checked_on.or(published))),
     );
     let mut writer = Writer::new(Vec::new());
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
@@ -98,7 +98,8 @@ async fn llms(State(state): State<AppState>) -> String {
         .iter()
         .map(|one| {
             let path = format!("/sandboxes/{}.md", one.slug);
-            let about = format!("{}, checked {}", one.status.label(), one.checked_on);
+            let checked = one.checked_on.map_or_else(String::new, |day| format!(", checked {day}"));
+            let about = format!("{}{checked}", one.status.label());
             link(&path, &one.name, &about)
         })
         .collect();
@@ -172,7 +173,7 @@ mod tests {
         }
         for provider in catalog.providers() {
             let path = format!("/sandboxes/{}", provider.slug);
-            assert!(says(&path, &provider.checked_on.to_string()), "{path}: {xml}");
+            assert!(says(&path, &provider.checked_on.unwrap().to_string()), "{path}: {xml}");
         }
     }
 

@@ -10,8 +10,20 @@ use axum::response::{IntoResponse, Response};
 use crate::query::Query;
 use crate::state::{AppState, today};
 
+/// Addresses that are about today whatever their query names: what changed, and texts.
+const OF_TODAY: [&str; 5] = ["/api", "/api/v1/changes", "/changes", "/guide", "/methodology"];
+
+/// Whether what stands at a path is about a day.
+fn is_dated(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    !OF_TODAY.contains(&path) && !["changes.atom", "correct"].contains(&last)
+}
+
 /// Puts the catalog of the day that is asked about beside the request.
 pub async fn choose(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    if !is_dated(request.uri().path()) {
+        return next.run(request).await;
+    }
     let day = Query::of_page(request.uri().query()).as_of(today());
     match state.edition(day).await {
         Ok(edition) => {

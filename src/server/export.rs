@@ -9,9 +9,8 @@ use axum::http::StatusCode;
 use tower::ServiceExt;
 
 use super::router;
-use crate::api::asked::FORMS;
-use crate::catalog::Provider;
-use crate::comparison::{COMPARED_MAX, Comparison};
+use crate::comparison::Comparison;
+use crate::form::Form;
 use crate::state::AppState;
 
 /// The largest file, bytes.
@@ -24,13 +23,14 @@ const LICENCE: &str = "The data in this folder is from Thud's open catalog of co
 
 /// Writes every file below a folder and says how many; an error says which could not be made.
 pub async fn export(state: AppState, folder: &Path) -> Result<usize, String> {
-    let routed: Vec<&Provider> = state.catalog.routed().take(COMPARED_MAX).collect();
-    let mut pages = vec!["/catalog".to_owned(), "/changes".to_owned(), "/calculator".to_owned()];
+    let routed = Comparison::by_default(&state.catalog);
+    let mut pages =
+        ["/catalog", "/changes", "/calculator", "/calculator/workload"].map(str::to_owned).to_vec();
     pages.extend((routed.len() > 1).then(|| Comparison::address(&routed)));
     pages.extend(state.catalog.providers().iter().map(|one| format!("/sandboxes/{}", one.slug)));
     let twins = pages
         .iter()
-        .flat_map(|page| FORMS.map(|form| format!("{page}.{}", form.word())))
+        .flat_map(|page| Form::ALL.map(|form| format!("{page}.{}", form.word())))
         .chain(OTHERS.map(str::to_owned));
     let addresses: Vec<String> = twins.collect();
     let site = router(state);

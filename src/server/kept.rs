@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -14,7 +14,7 @@ use jiff::civil::Date;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::caching::CATALOG;
+use super::caching::{CATALOG, is_known};
 use crate::state::today;
 
 /// What all answers together may take, bytes.
@@ -23,8 +23,10 @@ const KEPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const ANSWERS: usize = 4_096;
 /// The largest answer.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// The longest question that is kept: address and encodings.
-const QUESTION_BYTES_MAX: usize = 512;
+/// The longest address whose answer is kept.
+const ADDRESS_BYTES_MAX: usize = 512;
+/// Encodings that are sent, the smallest answer first.
+const ENCODINGS: [&str; 2] = ["br", "gzip"];
 /// What an answer takes besides its body and its question, about.
 const OVERHEAD_BYTES: usize = 1_024;
 
@@ -33,7 +35,7 @@ const OVERHEAD_BYTES: usize = 1_024;
 struct Question {
     day: Date,
     address: String,
-    encodings: String,
+    encoding: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
@@ -47,7 +49,7 @@ struct Bytewise;
 
 impl Weighter<Question, Answer> for Bytewise {
     fn weight(&self, question: &Question, answer: &Answer) -> u64 {
-        let bytes = answer.body.len() + question.address.len() + question.encodings.len();
+        let bytes = answer.body.len() + question.address.len();
         u64::try_from(bytes + OVERHEAD_BYTES).unwrap_or(u64::MAX)
     }
 }
@@ -63,28 +65,52 @@ impl Kept {
     }
 }
 
-/// The question of a request, unless its answer depends on more than that.
-fn question(request: &Request) -> Option<Question> {
-    let headers = request.headers();
-    if request.method() != Method::GET || headers.contains_key(header::IF_NONE_MATCH) {
+/// The encoding in which an answer is sent: the smallest that the client takes. One wish in whatever words is one question,
+/// and what is kept is exactly what was asked for.
+fn encoding(headers: &HeaderMap) -> Option<&'static str> {
+    let wishes = headers.get_all(header::ACCEPT_ENCODING);
+    let wishes: Vec<&str> = wishes.iter().filter_map(|value| value.to_str().ok()).collect();
+    let takes = |name: &str| {
+        wishes.iter().flat_map(|line| line.split(',')).any(|wish| {
+            let (encoding, quality) = wish.split_once(';').unwrap_or((wish, ""));
+            let quality = quality.trim().trim_start_matches("q=");
+            let refused =
+                quality.starts_with('0') && !quality.bytes().any(|b| (b'1'..=b'9').contains(&b));
+            encoding.trim().eq_ignore_ascii_case(name) && !refused
+        })
+    };
+    ENCODINGS.into_iter().find(|name| takes(name))
+}
+
+/// The question of a request, unless its answer depends on more than that. The request then asks for one encoding.
+fn question(request: &mut Request) -> Option<Question> {
+    if request.method() != Method::GET {
         return None;
     }
-    let address = request.uri().path_and_query()?.as_str();
-    let encodings = match headers.get(header::ACCEPT_ENCODING) {
-        Some(value) => value.to_str().ok()?,
-        None => "",
-    };
-    (address.len() + encodings.len() <= QUESTION_BYTES_MAX).then(|| Question {
-        day: today(),
-        address: address.to_owned(),
-        encodings: encodings.to_owned(),
-    })
+    let address = request.uri().path_and_query()?.as_str().to_owned();
+    let encoding = encoding(request.headers());
+    let headers = request.headers_mut();
+    headers.remove(header::ACCEPT_ENCODING);
+    if let Some(name) = encoding {
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(name));
+    }
+    (address.len() <= ADDRESS_BYTES_MAX).then(|| Question { day: today(), address, encoding })
 }
 
 /// Answers from what is kept, and keeps what is good.
-pub async fn answer(State(kept): State<Kept>, request: Request, next: Next) -> Response {
-    let Some(question) = question(&request) else { return next.run(request).await };
+pub async fn answer(State(kept): State<Kept>, mut request: Request, next: Next) -> Response {
+    let Some(question) = question(&mut request) else { return next.run(request).await };
     if let Some(answer) = kept.0.get(&question) {
+        let tag = answer.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok());
+        if tag.is_some_and(|tag| is_known(request.headers(), tag)) {
+            let mut headers = answer.headers;
+            for about_the_body in
+                [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING]
+            {
+                headers.remove(about_the_body);
+            }
+            return (StatusCode::NOT_MODIFIED, headers).into_response();
+        }
         return (answer.headers, answer.body).into_response();
     }
     let response = next.run(request).await;
@@ -134,6 +160,25 @@ async fn gathered(body: Body) -> Gathered {
 mod tests {
     use super::*;
     use axum::body::to_bytes;
+
+    #[test]
+    fn one_wish_in_many_words_is_one_question() {
+        let check = |lines: &[&str], chosen| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::ACCEPT_ENCODING, HeaderValue::from_str(line).unwrap());
+            }
+            assert_eq!(encoding(&headers), chosen, "{lines:?}");
+        };
+        check(&[], None);
+        check(&["identity"], None);
+        check(&["gzip, deflate, br, zstd"], Some("br"));
+        check(&["GZIP;q=0.5"], Some("gzip"));
+        check(&["br;q=0, gzip;q=0.000"], None);
+        check(&["identity", "br"], Some("br"));
+        check(&["", "gzip"], Some("gzip"));
+        check(&["*"], None);
+    }
 
     #[tokio::test]
     async fn what_is_too_large_to_keep_is_answered_all_the_same() {

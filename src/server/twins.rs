@@ -10,52 +10,77 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower::ServiceExt;
 
-use crate::api::asked::{FORMS, Form, Twin};
+use crate::api::asked::Twin;
 use crate::comparison::JOINT;
+use crate::form::Form;
 
 /// The ending of a feed.
 const FEED: &str = ".atom";
 
-/// What a twin's address stands for: a path of the API, a query that comes first, and the form.
+/// What a twin's address stands for.
 #[derive(Debug, PartialEq, Eq)]
 struct Target {
+    /// The path of the API.
     path: String,
+    /// A query that the path says.
     query: Option<String>,
+    /// Parameters of the API that the page does not know.
+    unknown: &'static [&'static str],
+    /// The form.
     form: Form,
 }
 
 impl Target {
     /// Reads an address without its query; `None` where it is not that of a twin.
     fn of(path: &str) -> Option<Self> {
-        let api = |path: &str, query: Option<String>, form| {
-            Some(Self { path: format!("/api/v1/{path}"), query, form })
+        let slug = |page: &'_ str, prefix: &str| {
+            let slug = page.strip_prefix(prefix).filter(|slug| !slug.is_empty())?;
+            (!slug.contains('/')).then(|| slug.to_owned())
+        };
+        let api = |path: String, query: Option<String>, unknown, form| {
+            Some(Self { path: format!("/api/v1/{path}"), query, unknown, form })
         };
         if let Some(page) = path.strip_suffix(FEED) {
-            let query = match page.strip_prefix("/sandboxes/") {
-                Some(slug) => Some(format!("providers={slug}")),
-                None if page == "/changes" => None,
+            let feed = match slug(page, "/sandboxes/") {
+                Some(slug) => format!("providers/{slug}/changes.atom"),
+                None if page == "/changes" => "changes.atom".to_owned(),
                 None => return None,
             };
-            return api("changes.atom", query, Form::Json);
+            return api(feed, None, &[], Form::Json);
         }
-        let (page, form) = FORMS
+        let (page, form) = Form::ALL
             .into_iter()
             .find_map(|form| Some((path.strip_suffix(&format!(".{}", form.word()))?, form)))?;
         match page {
-            "/catalog" => api("providers", None, form),
-            "/changes" => api("changes", None, form),
-            "/calculator" => api("exposure", None, form),
-            "/compare" => api("compare", None, form),
+            "/catalog" => api("providers".to_owned(), None, &["limit"], form),
+            "/changes" => api("changes".to_owned(), None, &[], form),
+            "/calculator" => api("exposure".to_owned(), None, &[], form),
+            "/calculator/workload" => api("workload".to_owned(), None, &[], form),
+            "/compare" => api("compare".to_owned(), None, &["providers"], form),
             _ => {
-                let slug = |prefix: &str| {
-                    page.strip_prefix(prefix).filter(|slug| !slug.is_empty() && !slug.contains('/'))
-                };
-                if let Some(slug) = slug("/sandboxes/") {
-                    return api(&format!("providers/{slug}"), None, form);
+                if let Some(slug) = slug(page, "/sandboxes/") {
+                    return api(format!("providers/{slug}"), None, &[], form);
                 }
-                let slugs = slug("/compare/")?.replace(JOINT, ",");
-                api("compare", Some(format!("providers={slugs}")), form)
+                // What ends a parameter in a query is plain text in a path.
+                let slugs = slug(page, "/compare/")?.replace(JOINT, ",");
+                let slugs = slugs.replace('&', "%26").replace('+', "%2B");
+                api("compare".to_owned(), Some(format!("providers={slugs}")), &["providers"], form)
             }
+        }
+    }
+
+    /// The address of the API for a query of the page.
+    fn address(&self, query: Option<&str>) -> String {
+        let is_known = |pair: &&str| {
+            let name = form_urlencoded::parse(pair.as_bytes()).next().map(|(name, _)| name);
+            name.is_some_and(|name| !self.unknown.contains(&name.as_ref()))
+        };
+        let asked = query.unwrap_or_default().split('&').filter(is_known);
+        let query: Vec<&str> = self.query.as_deref().into_iter().chain(asked).collect();
+        if query.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{}?{}", self.path, query.join("&"))
         }
     }
 }
@@ -68,10 +93,7 @@ pub fn is_twin(path: &str) -> bool {
 /// Lets the API answer for a twin; everything else passes.
 pub async fn answer(State(api): State<Router>, mut request: Request, next: Next) -> Response {
     let Some(target) = Target::of(request.uri().path()) else { return next.run(request).await };
-    let queries = [target.query.as_deref(), request.uri().query()];
-    let query: Vec<&str> = queries.into_iter().flatten().filter(|one| !one.is_empty()).collect();
-    let address =
-        if query.is_empty() { target.path } else { format!("{}?{}", target.path, query.join("&")) };
+    let address = target.address(request.uri().query());
     // The path came out of an address: what is one stays one.
     let Ok(address) = PathAndQuery::try_from(address) else { return next.run(request).await };
     *request.uri_mut() = Uri::from(address);
@@ -90,16 +112,28 @@ mod tests {
 
     #[test]
     fn an_address_of_a_twin_names_its_page() {
-        let check = |address: &str, path: &str, query: Option<&str>, form| {
-            let target = Target { path: path.to_owned(), query: query.map(str::to_owned), form };
-            assert_eq!(Target::of(address), Some(target), "{address}");
+        let check = |address: &str, query: Option<&str>, expected: &str, form| {
+            let target = Target::of(address).unwrap();
+            assert_eq!(
+                (target.address(query).as_str(), target.form),
+                (expected, form),
+                "{address}"
+            );
         };
-        check("/catalog.json", "/api/v1/providers", None, Form::Json);
-        check("/sandboxes/e2b.csv", "/api/v1/providers/e2b", None, Form::Csv);
-        let pair = Some("providers=e2b,daytona");
-        check("/compare/e2b-vs-daytona.md", "/api/v1/compare", pair, Form::Markdown);
-        check("/changes.atom", "/api/v1/changes.atom", None, Form::Json);
-        check("/sandboxes/e2b.atom", "/api/v1/changes.atom", Some("providers=e2b"), Form::Json);
+        check("/catalog.json", None, "/api/v1/providers", Form::Json);
+        check("/catalog.csv", Some("limit=2&gpu=1"), "/api/v1/providers?gpu=1", Form::Csv);
+        check("/sandboxes/e2b.csv", Some("a=b"), "/api/v1/providers/e2b?a=b", Form::Csv);
+        let pair = "/api/v1/compare?providers=e2b,daytona";
+        check("/compare/e2b-vs-daytona.md", None, pair, Form::Markdown);
+        check("/compare/e2b-vs-daytona.md", Some("provi%64ers=x"), pair, Form::Markdown);
+        check(
+            "/compare/e2b&limit=1.md",
+            None,
+            "/api/v1/compare?providers=e2b%26limit=1",
+            Form::Markdown,
+        );
+        check("/changes.atom", None, "/api/v1/changes.atom", Form::Json);
+        check("/sandboxes/e2b.atom", None, "/api/v1/providers/e2b/changes.atom", Form::Json);
         for address in
             ["/", "/guide.json", "/a/b.csv", "/compare/.md", "/sandboxes/a/b.json", "/guide.atom"]
         {

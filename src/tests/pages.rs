@@ -446,3 +446,38 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
     assert_eq!(answer.json()["type"], "/api#too-large");
 }
+
+#[tokio::test]
+async fn an_answer_is_kept_for_one_encoding_however_a_client_asks_for_it() {
+    let app = TestApp::new().await;
+    let ask = |lines: &[&str]| {
+        let mut request = Request::get("/guide");
+        for line in lines {
+            request = request.header(header::ACCEPT_ENCODING, *line);
+        }
+        request.body(Body::empty()).unwrap()
+    };
+    let first = app.send(ask(&["identity", "br"])).await;
+    assert_eq!(first.header(header::CONTENT_ENCODING), "br");
+    for lines in [&["identity"][..], &[], &["br;q=0"]] {
+        let plain = app.send(ask(lines)).await;
+        assert_eq!(plain.header(header::CONTENT_ENCODING), "", "{lines:?}");
+        assert!(plain.text().starts_with("<!DOCTYPE html>"), "{lines:?}");
+    }
+    // What is kept answers those who have it already, too.
+    let tag = first.headers[header::ETAG].clone();
+    let known = Request::get("/guide").header(header::IF_NONE_MATCH, &tag);
+    let known = app.send(known.body(Body::empty()).unwrap()).await;
+    assert_eq!((known.status, known.body.len()), (StatusCode::NOT_MODIFIED, 0));
+}
+
+#[tokio::test]
+async fn what_is_typed_is_repeated_within_bounds_and_without_marks_of_direction() {
+    let app = TestApp::new().await;
+    let long = app.get(&format!("/?vcpu={}", "9".repeat(8_000))).await;
+    assert!(long.body.len() < 2 * CATALOG_PAGE_BYTES_MAX, "{}", long.body.len());
+    for path in ["/calculator?vcpu=", "/changes?providers=", "/compare?p=e2b&p=", "/compare/"] {
+        let answer = app.get(&format!("{path}%E2%80%AEx")).await;
+        assert!(!answer.text().contains('\u{202e}'), "{path}");
+    }
+}

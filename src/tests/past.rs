@@ -68,6 +68,14 @@ async fn a_day_before_the_first_revision_shows_only_what_was_seen_by_then() {
     assert_eq!((&tier["state"], &tier["value"]), (&"unknown".into(), &serde_json::Value::Null));
     assert!(tier["note"].as_str().unwrap().contains("after the day asked about"));
     assert_eq!(result["completeness"]["known"], 0);
+    assert_eq!(result["checked_on"], serde_json::Value::Null);
+    // What is about today says so whatever is asked.
+    for path in ["/changes", "/guide", "/methodology", "/api"] {
+        let answer = app.get(&format!("{path}?as_of=2020-01-01")).await;
+        assert!(!answer.text().contains("The catalog as of"), "{path}");
+    }
+    let changes = app.get("/changes.json?as_of=2020-01-01").await.json();
+    assert_eq!((&changes["origin"], &changes["as_of"]), (&"current".into(), &day(0).into()));
     let later = at(&day(1)).await;
     assert_eq!(later["result"]["isolation"]["tier"]["value"], "virtual_machine");
     // The router's own prices are of today, and so are unknown yesterday: never the nearest.
@@ -108,25 +116,44 @@ async fn every_surface_knows_the_past_and_refuses_the_future() {
 #[tokio::test]
 async fn a_price_that_changed_is_that_of_the_day() {
     let app = TestApp::new().await;
-    // E2B's list price of memory took effect on a day that its file names.
-    let json = app.get("/api/v1/providers/e2b/prices?price=list").await.json();
-    let dated: Vec<(String, String)> = json["result"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| {
-            (row["component"].as_str().unwrap().into(), row["since"].as_str().unwrap().into())
-        })
-        .collect();
-    let (component, since) = dated.iter().max_by_key(|(_, since)| since.clone()).unwrap();
+    // Sprites halved its price of a processor: 0.07 an hour on 2026-07-02, 0.0385 on 2026-10-09.
     let rate = async |day: &str| {
-        let path = format!("/api/v1/providers/e2b/prices?price=list&as_of={day}");
-        let json = app.get(&path).await.json();
-        let rows = json["result"].as_array().unwrap().clone();
-        rows.into_iter().filter(|row| row["component"] == component.as_str()).count()
+        let query = format!("providers=fly-sprites&price=list&vcpu=1&memory_gib=0&as_of={day}");
+        let json = app.get(&format!("/api/v1/prices?{query}")).await.json();
+        json["result"][0]["estimate"]["high"].clone()
     };
-    let before = since.parse::<jiff::civil::Date>().unwrap().yesterday().unwrap().to_string();
-    assert!(rate(since).await > rate(&before).await);
+    assert_eq!(rate("2026-10-08").await, "0.07");
+    assert_eq!(rate("2026-10-09").await, "0.0385");
+    assert_eq!(rate("2026-07-02").await, "0.07");
+    assert_eq!(rate("2026-07-01").await, serde_json::Value::Null);
+}
+
+#[tokio::test]
+async fn a_revision_is_priced_by_what_is_known_now_of_its_day_and_of_no_later_one() {
+    let old = "since = \"2026-10-09\"";
+    let app = TestApp::after(async |pool| {
+        // The revision of forty days ago knew of no price change on 2026-10-09.
+        let mut files = embedded_files();
+        let file = files.iter_mut().find(|file| file.slug == "fly-sprites").unwrap();
+        let (head, rest) = file.text.split_once("\n[[price]]\nid = \"vcpu\"").unwrap();
+        let (_, rest) = rest.split_once("\n[[price]]").unwrap();
+        assert!(!head.contains(old));
+        file.text = format!("{head}\n[[price]]{rest}");
+        let then = Timestamp::now() - (40 * 24).hours();
+        store::publish(&pool, &files, then).await.unwrap();
+    })
+    .await;
+    let rate = async |day: &str| {
+        let query = format!("providers=fly-sprites&price=list&vcpu=1&memory_gib=0&as_of={day}");
+        let json = app.get(&format!("/api/v1/prices?{query}")).await.json();
+        (json["result"][0]["estimate"]["high"].clone(), json["origin"].clone())
+    };
+    assert_eq!(rate(&day(30)).await, ("0.0385".into(), "revision".into()));
+    // Routed prices began today: no past table has them.
+    for path in ["sandboxes/e2b.csv", "sandboxes/e2b.md", "sandboxes/e2b"] {
+        let answer = app.get(&format!("/{path}?as_of={}", day(30))).await;
+        assert!(!answer.text().contains("0.0000168"), "{path}");
+    }
 }
 
 #[tokio::test]
@@ -154,7 +181,7 @@ async fn changes_are_told_field_by_field_since_a_revision_and_as_a_feed() {
     let page = app.get(&format!("/changes?since={second}")).await;
     assert!(page.text().contains("80 of 100") && !page.text().contains("id=\"dated\""));
     let wrong = app.get("/changes?since=ffffffffffff").await;
-    assert!(wrong.text().contains("is not a revision that is told here"));
+    assert!(wrong.text().contains("names no revision that is told here"));
 
     let json = app.get("/api/v1/changes?providers=modal").await.json();
     assert_eq!(json["result"]["revisions"].as_array().unwrap().len(), 3);
@@ -171,7 +198,7 @@ async fn changes_are_told_field_by_field_since_a_revision_and_as_a_feed() {
         let newest = parsed.entries().iter().map(atom_syndication::Entry::updated).max().unwrap();
         assert_eq!(parsed.updated(), newest, "{path}");
     }
-    assert_eq!(app.get("/sandboxes/nobody.atom").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(app.get("/sandboxes/nobody.atom").await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
@@ -187,7 +214,7 @@ async fn an_old_price_is_not_ranked_where_an_age_is_named() {
     for hour in stale {
         let why = hour["unranked_because"].as_str().unwrap();
         let Some(seen) = hour["seen_on"].as_str() else {
-            assert_eq!(why, "the price has no date");
+            assert!(why.contains("nobody is known to have seen"), "{why}");
             continue;
         };
         let seen: jiff::civil::Date = seen.parse().unwrap();

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::references;
 use crate::catalog::change::{Dated, FieldChange, ProviderChange};
-use crate::catalog::store::Published;
+use crate::catalog::chronicle::Told;
 use crate::catalog::word::Beginning;
 
 /// Revisions with what changed in each, and values that have dates of their own.
@@ -34,13 +34,14 @@ pub struct RevisionView {
 
 impl RevisionView {
     /// A revision with the changes that are asked about.
-    pub fn new(published: &Published, changes: &[&ProviderChange]) -> Self {
+    pub fn new(told: &Told<'_>) -> Self {
+        let Told { published, changes, unreadable } = told;
         Self {
             revision: published.revision.name().to_owned(),
             published_at: published.revision.published_at.clone(),
             first: published.is_first,
             changes: changes.iter().map(|change| ProviderChangeView::from(*change)).collect(),
-            unreadable: published.unreadable.clone(),
+            unreadable: unreadable.iter().map(|slug| (*slug).to_owned()).collect(),
         }
     }
 }

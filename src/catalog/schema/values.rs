@@ -5,7 +5,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::catalog::claim::{Address, Answer, Limit, Names, Text, Tier, Value, Verdict};
+use crate::catalog::claim::{Address, Answer, Limit, Names, Paused, Text, Tier, Value, Verdict};
 use crate::money::{DIGITS_MAX, Quantity, Usd};
 
 /// A day as a pattern; whether the month has it is for the loader.
@@ -67,6 +67,12 @@ impl Written for Quantity {
 impl Written for Tier {
     fn schema() -> Json {
         words("How strong the wall is.", Self::WORDS)
+    }
+}
+
+impl Written for Paused {
+    fn schema() -> Json {
+        words("What is billed while a sandbox is paused or stopped.", Self::WORDS)
     }
 }
 

@@ -1,0 +1,72 @@
+//! A workload's bills at every provider, in the order of a ranking that only has exact figures.
+
+use super::offer::{Offer, Offers};
+use super::workload::{MonthlyBill, Workload, monthly_bill};
+use crate::catalog::shape::{Estimate, Exactness};
+use crate::catalog::word::PriceKind;
+use crate::money::{MoneyError, Usd};
+
+/// A provider's bills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The offer at the price kind that is ranked.
+    pub offer: Offer,
+    /// The bill of that offer.
+    pub bill: MonthlyBill,
+    /// The total at list price.
+    pub list: Estimate,
+    /// The total through the router, where that reaches it.
+    pub routed: Option<Estimate>,
+    /// Its place among exact totals, from 1; equal totals share one. `None` where it is not ranked.
+    pub rank: Option<usize>,
+}
+
+impl Entry {
+    /// What the router adds to the bill; `None` where it does not reach the provider or a total has no figure.
+    pub fn router_fee(&self) -> Option<Usd> {
+        let routed = self.routed.as_ref()?;
+        Some(routed.usd?.less(self.list.usd?))
+    }
+}
+
+/// The bills of a workload. Exact totals come first, by their size, then those that depend, then those without a figure;
+/// routed prices are taken where there are some unless a kind is named.
+pub fn league(
+    offers: &[Offers],
+    workload: &Workload,
+    kind: Option<PriceKind>,
+) -> Result<Vec<Entry>, MoneyError> {
+    let mut entries = Vec::new();
+    for one in offers {
+        let list = monthly_bill(&one.list, workload)?;
+        let routed = one.at(PriceKind::Routed);
+        let through = routed.as_ref().map(|offer| monthly_bill(offer, workload)).transpose()?;
+        let (list_total, routed_total) =
+            (list.total.clone(), through.as_ref().map(|bill| bill.total.clone()));
+        let (offer, bill) = match (kind, routed.zip(through)) {
+            (Some(PriceKind::List), _) | (None, None) => (one.list.clone(), list),
+            (_, Some(routed)) => routed,
+            // Who is not reached has no routed price: none stands under that label.
+            (Some(PriceKind::Routed), None) => {
+                let offer = one.unreached();
+                let bill = monthly_bill(&offer, workload)?;
+                (offer, bill)
+            }
+        };
+        entries.push(Entry { offer, bill, list: list_total, routed: routed_total, rank: None });
+    }
+    entries.sort_by_key(|entry| (entry.bill.total.exactness, entry.bill.total.ranked()));
+    let mut rank = 0;
+    let mut last = None;
+    for (place, entry) in entries.iter_mut().enumerate() {
+        let total = &entry.bill.total;
+        if total.exactness != Exactness::Exact {
+            break;
+        }
+        if last != total.usd {
+            (rank, last) = (place + 1, total.usd);
+        }
+        entry.rank = Some(rank);
+    }
+    Ok(entries)
+}
