@@ -157,9 +157,9 @@ words! {
         /// It costs nothing.
         Nothing = "nothing", "nothing";
         /// Its disk is billed, nothing else.
-        Disk = "disk", "disk only";
+        Disk = "disk", "disk";
         /// It is billed as if it ran.
-        All = "all", "as if it ran";
+        All = "all", "all";
     }
 }
 
