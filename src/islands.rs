@@ -3,3 +3,6 @@
 
 #[expect(missing_docs, reason = "the macro declares items of its own beside each island")]
 pub mod calculator;
+pub mod form;
+#[expect(missing_docs, reason = "the macro declares items of its own beside each island")]
+pub mod workload;

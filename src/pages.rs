@@ -35,7 +35,7 @@ const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Where a page ends.
 const END: &[u8] = b"</html>";
 /// Pages that have an island; no other loads a script.
-const WITH_ISLAND: [&str; 1] = ["/calculator"];
+const WITH_ISLAND: [&str; 2] = ["/calculator", "/calculator/workload"];
 
 /// Whether a page has an island.
 pub fn has_island(path: &str) -> bool {
@@ -141,6 +141,7 @@ fn Pages() -> impl IntoView {
                     <Route path=path!("/compare") view=compare::CompareAll ssr=SsrMode::Async/>
                     <Route path=path!("/compare/:slugs") view=compare::Compare ssr=SsrMode::Async/>
                     <Route path=path!("/calculator") view=calculator::CalculatorPage ssr=SsrMode::Async/>
+                    <Route path=path!("/calculator/workload") view=calculator::WorkloadPage ssr=SsrMode::Async/>
                     <Route path=path!("/changes") view=changes::Changes ssr=SsrMode::Async/>
                     <Route path=path!("/guide") view=guide::Guide ssr=SsrMode::Async/>
                     <Route path=path!("/methodology") view=methodology::Methodology ssr=SsrMode::Async/>

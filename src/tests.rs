@@ -14,3 +14,4 @@ mod past;
 mod schema;
 mod tidy;
 mod twins;
+mod workload;

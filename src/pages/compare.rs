@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use super::problem::{NotFound, moved, redirect, set_status, ways_on};
-use crate::catalog::{Catalog, Provider};
+use crate::calculator::workload::Workload;
+use crate::catalog::{Catalog, Provider, Shape};
 use crate::comparison::{COMPARED_MAX, Comparison, Finding, Group, JOINT, Pick, Row};
 use crate::parts::day::{dated, edition, hidden_day, oldest};
 use crate::parts::entry::{Detail, cell};
@@ -210,6 +211,8 @@ fn compared(catalog: &Catalog, providers: Vec<&Provider>, address: &str) -> AnyV
             <dl>{picks}</dl>
         </section>
         {picker(catalog, &comparison.providers)}
+        <p class="actions"><a class="button quiet" href=reckoned("/calculator/workload", &comparison.providers)>"Your own workload at these"</a> " "
+        <a class="button quiet" href=reckoned("/calculator", &comparison.providers)>"A runaway at these"</a></p>
         {filters(address, differences, undisputed)}
         <p class="muted">"A cell is marked best only where every figure of its row is exact and stands on the same basis. "
         <a href="/methodology">"How all of this is made"</a>"."</p>
@@ -220,6 +223,19 @@ fn compared(catalog: &Catalog, providers: Vec<&Provider>, address: &str) -> AnyV
         {is_read.then(|| twins(address))}
     }
     .into_any()
+}
+
+/// A calculator for those that are compared, on the workload that the comparison shows.
+fn reckoned(page: &str, providers: &[&Provider]) -> String {
+    let Workload { shape, runs_per_day, seconds_per_run, peak_concurrency, .. } =
+        Workload::default();
+    let Shape { vcpu, memory_gib, disk_gib } = shape;
+    let slugs: Vec<&str> = providers.iter().map(|one| one.slug.as_str()).collect();
+    dated(&format!(
+        "{page}?providers={}&vcpu={vcpu}&memory_gib={memory_gib}&disk_gib={disk_gib}&runs_per_day={runs_per_day}\
+         &seconds_per_run={seconds_per_run}&peak_concurrency={peak_concurrency}",
+        slugs.join(",")
+    ))
 }
 
 /// A form that chooses others to compare: every provider is a box.

@@ -68,6 +68,21 @@ fn shown(provider: &Provider, others: &[&Provider], site: &Site) -> AnyView {
             view! { <li><a href=href>{provider.name.clone()} " vs " {other.name.clone()}</a></li> }
         })
         .collect();
+    let calculators: Vec<_> = [
+        ("/calculator", "What a runaway costs here"),
+        ("/calculator/workload", "What a workload costs here"),
+    ]
+    .into_iter()
+    .map(|(page, words)| {
+        let shape =
+            Shape::default_of(provider.default_variant()).map_or_else(String::new, |shape| {
+                let Shape { vcpu, memory_gib, disk_gib } = shape;
+                format!("&vcpu={vcpu}&memory_gib={memory_gib}&disk_gib={disk_gib}")
+            });
+        let href = dated(&format!("{page}?providers={}{shape}", provider.slug));
+        view! { <li><a href=href>{words}</a></li> }
+    })
+    .collect();
     let contents: Vec<_> = contents(provider)
         .into_iter()
         .map(|(id, title)| view! { <li><a href=format!("#{id}")>{title}</a></li> })
@@ -102,7 +117,7 @@ fn shown(provider: &Provider, others: &[&Provider], site: &Site) -> AnyView {
         {measurements(provider)}
         {score(provider)}
         {changes(provider)}
-        <section id="compare" class="block"><h2>"Compare"</h2><ul class="plain">{comparisons}</ul></section>
+        <section id="compare" class="block"><h2>"Compare and reckon"</h2><ul class="plain">{comparisons}{calculators}</ul></section>
         {sources(provider)}
         {errors.is_empty().then(|| twins(&format!("/sandboxes/{}", provider.slug)))}
     }

@@ -10,7 +10,7 @@ use crate::catalog::word::{Basis, State};
 use crate::picture::{STEPS_HEIGHT, Step, WIDTH, bar, steps as step_path};
 
 /// Height of a bar in the picture's own units.
-const BAR_HEIGHT: f64 = 40.0;
+const BAR_HEIGHT: u32 = 40;
 
 /// How much of what can be asked of a provider is answered.
 pub fn completeness(provider: &Provider) -> AnyView {
@@ -20,8 +20,8 @@ pub fn completeness(provider: &Provider) -> AnyView {
         .into_iter()
         .zip(parts)
         .map(|(segment, (state, _))| {
-            let (x, width) = (format!("{:.1}", segment.x), format!("{:.1}", segment.width));
-            view! { <rect x=x y="0" width=width height=BAR_HEIGHT.to_string() data-state=state.word()></rect> }
+            let (x, width) = (segment.x, segment.width);
+            view! { <rect x=x y="0" width=width height=BAR_HEIGHT data-state=state.word()></rect> }
         })
         .collect();
     let words: Vec<_> = parts

@@ -9,10 +9,11 @@ use crate::parts::day::banner;
 use crate::state::{AppState, Edition};
 
 /// Every page that the menu leads to.
-const MENU: [(&str, &str); 7] = [
+const MENU: [(&str, &str); 8] = [
     ("/", "Catalog"),
     ("/compare", "Compare"),
     ("/calculator", "Runaway cost"),
+    ("/calculator/workload", "Workload cost"),
     ("/changes", "Changes"),
     ("/guide", "Guide"),
     ("/methodology", "Methodology"),
@@ -54,7 +55,9 @@ pub fn Layout(children: Children) -> impl IntoView {
     let items: Vec<_> = MENU
         .iter()
         .map(|(href, label)| {
-            let inside = here == *href || (*href != "/" && here.starts_with(&format!("{href}/")));
+            let below = here.starts_with(&format!("{href}/"));
+            // A page of the menu below another one is itself, not inside of that.
+            let inside = *href != "/" && below && !MENU.iter().any(|(other, _)| *other == here);
             let current = (here == *href).then_some("page").or(inside.then_some("true"));
             view! { <li><a href=*href aria-current=current>{*label}</a></li> }
         })

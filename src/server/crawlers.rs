@@ -23,8 +23,16 @@ use crate::state::{AppState, Site, day_of};
 /// The vocabulary of site maps.
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// Pages about no provider in particular.
-const PAGES: [&str; 7] =
-    ["/", "/compare", "/calculator", "/changes", "/guide", "/methodology", "/api"];
+const PAGES: [&str; 8] = [
+    "/",
+    "/compare",
+    "/calculator",
+    "/calculator/workload",
+    "/changes",
+    "/guide",
+    "/methodology",
+    "/api",
+];
 
 /// All three.
 pub fn routes() -> Router<AppState> {
@@ -116,6 +124,7 @@ async fn llms(State(state): State<AppState>) -> String {
     let pages = [
         ("/compare", "Comparison", "providers that the router reaches, side by side"),
         ("/calculator", "Runaway cost", "what code costs that nobody stops"),
+        ("/calculator/workload", "Workload cost", "a month's bill at every provider"),
         ("/guide", "Guide", "the security model of running untrusted code"),
         ("/methodology", "Methodology", "how prices and scores are made, what is not measured"),
         ("/changes", "Changes", "what changed between revisions of the catalog"),

@@ -6,13 +6,14 @@ use axum::http::{Request, StatusCode, header};
 use super::harness::{Answer, TestApp};
 
 /// Every page that answers 200.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "/",
     "/sandboxes/e2b",
     "/sandboxes/daytona",
     "/compare",
     "/compare/e2b-vs-daytona",
     "/calculator",
+    "/calculator/workload",
     "/changes",
     "/guide",
     "/methodology",
@@ -63,7 +64,7 @@ async fn only_a_page_with_an_island_loads_a_script() {
             policy.contains("default-src 'none'") && !policy.contains("unsafe-inline"),
             "{path}"
         );
-        let has_script = path == "/calculator";
+        let has_script = path.starts_with("/calculator");
         let runs = |text: &str| text.matches("<script").count() - text.matches(DATA_BLOCK).count();
         assert_eq!(runs(answer.text()) > 0, has_script, "{path}");
         assert_eq!(policy.contains("'wasm-unsafe-eval'"), has_script, "{path}");
@@ -218,12 +219,13 @@ async fn the_calculator_answers_at_first_sight_and_without_scripts() {
     for figure in ["$9.6768", "$0.09072", "$9.58608", "$0.1008", "$1.2096", "$4.8384", "$0.1512"] {
         assert!(words.contains(figure), "{figure}");
     }
-    assert!(words.contains("Tier 1 holds 10 of the 20 at once (vCPU pool)"));
-    assert!(first.contains("Hobby holds 20 at once (sandboxes at once)."));
+    assert!(words.contains("10 of 10 (vCPU pool, Tier 1), 10 do not even start"));
+    assert!(first.contains("1 of 20 (sandboxes at once, Hobby)"));
     let crowd = super::pages::words(&app.get("/calculator?runaways=5000").await);
-    assert!(crowd.contains("Enterprise publishes no number that it holds at once."));
+    assert!(crowd.contains("5,000; Enterprise names no limit"));
     let unsold = super::pages::words(&app.get("/calculator?vcpu=100").await);
     assert!(unsold.contains("no price") && !unsold.contains("no timeout"));
+    assert!(unsold.contains("The nearest size that is sold: 8 vCPU, 2 GiB memory"));
     assert!(answer.text().contains("value=\"28800\""), "what was asked stays in the form");
 }
 

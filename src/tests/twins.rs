@@ -333,6 +333,51 @@ async fn a_runaway_costs_the_same_in_all_shapes() {
 }
 
 #[tokio::test]
+async fn a_workload_costs_the_same_in_all_shapes() {
+    let app = TestApp::new().await;
+    let strategy = (
+        maybe("vcpu", &["0.5", "1", "2", "4", "8"]),
+        maybe("memory_gib", &["0", "1", "2", "8"]),
+        maybe("disk_gib", &["0", "5", "20"]),
+        maybe("runs_per_day", &["1", "1000", "100000"]),
+        maybe("seconds_per_run", &["0.3", "8", "61", "90000"]),
+        maybe("peak_concurrency", &["1", "20", "21", "100000"]),
+        maybe("creates_per_second", &["1", "2", "50"]),
+        maybe("utilisation_percent", &["1", "30", "100"]),
+        (maybe("price", &["list", "routed"]), maybe("paused_hours", &["0", "720"])),
+        maybe("as_of", &["2026-10-15"]),
+    )
+        .prop_map(|(a, b, c, d, e, f, g, h, (i, j), k)| {
+            [a, b, c, d, e, f, g, h, i, j, k].concat().trim_start_matches('&').to_owned()
+        });
+    for query in queries(strategy) {
+        let json = app.get(&format!("/calculator/workload.json?{query}")).await;
+        let api = app.get(&format!("/api/v1/workload?{query}")).await;
+        assert_eq!(json.body, api.body, "{query}");
+        let csv = records(&app.get(&format!("/calculator/workload.csv?{query}")).await);
+        let md = app.get(&format!("/calculator/workload.md?{query}")).await;
+        let md: Vec<_> = md_cells(md.text()).into_iter().skip(1).take(csv.len()).collect();
+        let page = app.get(&format!("/calculator/workload?{query}")).await;
+        let page = cells(page.text());
+        let json = json.json();
+        let all = json["result"].as_array().unwrap();
+        assert_eq!((all.len(), all.len(), all.len()), (csv.len(), md.len(), page.len()), "{query}");
+        for (((one, record), md), cells) in all.iter().zip(&csv).zip(&md).zip(&page) {
+            let (name, total) = (one["name"].as_str().unwrap(), &one["total"]);
+            assert_eq!(record["name"], name, "{query}");
+            assert_eq!((md[1].as_str(), cells[1].starts_with(name)), (name, true), "{query}");
+            let rank = one["rank"].as_u64().map_or_else(String::new, |rank| rank.to_string());
+            assert_eq!(record["rank"], rank, "{query}");
+            assert_eq!(record["total_usd"], total["usd"].as_str().unwrap_or(""), "{query}");
+            assert_eq!(record["low_usd"], total["low"].as_str().unwrap_or(""), "{query}");
+            assert_eq!((&md[2], &cells[2]), (&shown(total), &shown(total)), "{query} {name}");
+            let thousand = shown(&one["per_thousand_runs"]);
+            assert_eq!((&md[5], &cells[4]), (&thousand, &thousand), "{query} {name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn changes_are_the_same_in_all_shapes_and_never_empty() {
     let app = TestApp::new().await;
     for query in ["", "?providers=e2b", "?providers=e2b,modal"] {
@@ -371,6 +416,7 @@ async fn what_a_twin_cannot_read_is_a_problem_and_never_a_figure() {
         ("/compare/e2b-vs-nobody.json", StatusCode::BAD_REQUEST),
         ("/changes.json?since=0123456789ab", StatusCode::BAD_REQUEST),
         ("/calculator.md?runaways=1e9", StatusCode::BAD_REQUEST),
+        ("/calculator/workload.csv?seconds_per_run=1,5", StatusCode::BAD_REQUEST),
     ] {
         let answer = app.get(address).await;
         assert_eq!(answer.status, status, "{address}");
