@@ -7,4 +7,5 @@ pub mod exposure;
 pub mod input;
 pub mod league;
 pub mod offer;
+pub mod packed;
 pub mod workload;

@@ -1,12 +1,16 @@
 //! The calculator of runaways: a form, and the figures for it, anew with every key. Without scripts the form asks the
 //! server, which renders this very component.
+//!
+//! The figures are written as text by `maud`: as views of Leptos they would make the browser half half as large again.
 
 use leptos::prelude::*;
+use maud::{Markup, html};
 
 use super::form::{Besides, Field, Fields, Typed, hidden, inputs, keep_address, price_choice};
 use crate::calculator::exposure::{Backstop, Exposed, Exposure, Line, expose};
 use crate::calculator::input::Input;
 use crate::calculator::offer::{Offer, Offers, PlanOffer};
+use crate::calculator::packed::Packed;
 use crate::catalog::shape::Estimate;
 use crate::catalog::word::{PriceKind, capitalised};
 use crate::money::{Quantity, Usd, count};
@@ -33,7 +37,7 @@ fn question(input: &mut Input<'_>) -> Exposure {
 #[island]
 pub fn Calculator(
     /// Who is reckoned with.
-    offers: Vec<Offers>,
+    offers: Packed,
     /// What the form holds at first.
     typed: Typed,
     /// Plans that the address names, by provider.
@@ -69,78 +73,75 @@ pub fn Calculator(
                 <fieldset><legend class="visually-hidden">"Providers"</legend>{boxes}</fieldset></details>
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <div class="figures" aria-live="polite">{move || figures(&offers, &plans, &typed.get())}</div>
+        <div class="figures" aria-live="polite" inner_html=move || figures(&offers.0, &plans, &typed.get())></div>
     }
 }
 
 /// The figures for what is typed; what is wrong takes its default, which the fields say.
-fn figures(offers: &[Offers], plans: &[(String, String)], typed: &Typed) -> AnyView {
+fn figures(offers: &[Offers], plans: &[(String, String)], typed: &Typed) -> String {
     let (ask, errors) = typed.read(FIELDS, question);
-    let assumed = (!errors.is_empty()).then(|| {
-        view! { <p class="notice">"Defaults stand in for what cannot be read."</p> }
-    });
-    let tables: Vec<_> = offers
-        .iter()
-        .map(|one| {
-            let offer = match typed.price {
-                Some(kind) => one.at(kind).unwrap_or_else(|| one.unreached()),
-                None => one.at(PriceKind::Routed).unwrap_or_else(|| one.list.clone()),
-            };
-            let plan = offer.plan_for(plans, &ask.shape, ask.runaways);
-            match expose(&offer, plan, &ask) {
-                Ok(exposed) => table(&offer, plan, &exposed, &ask),
-                Err(error) => {
-                    view! { <p class="notice">{offer.name.clone()} ": the product " {error.to_string()}</p> }.into_any()
-                }
-            }
-        })
-        .collect();
-    view! { {assumed} <div class="figure-tables">{tables}</div> }.into_any()
+    let offer_of = |one: &Offers| match typed.price {
+        Some(kind) => one.at(kind).unwrap_or_else(|| one.unreached()),
+        None => one.at(PriceKind::Routed).unwrap_or_else(|| one.list.clone()),
+    };
+    let markup = html! {
+        @if !errors.is_empty() { p.notice { "Defaults stand in for what cannot be read." } }
+        div.figure-tables {
+            @for one in offers { (table_of(&offer_of(one), plans, &ask)) }
+        }
+    };
+    markup.into_string()
 }
 
-fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> AnyView {
-    let lines: Vec<_> = exposed.lines().iter().map(line).collect();
-    let backstops: Vec<_> =
-        exposed.backstops.iter().enumerate().map(|(place, stop)| backstop(place, stop)).collect();
-    let because: Vec<String> = exposed.whole_until_noticed.because.clone();
-    let verb = if exposed.whole_until_noticed.usd.is_some() { "depends" } else { "has no price" };
-    let because = (!because.is_empty()).then(
-        || view! { <p class="remark">"The whole bill " {verb} ": " {because.join("; ")} "."</p> },
-    );
-    let nearest = exposed.nearest_sold.as_ref().map(|(shape, hour)| {
-        let words =
-            format!("The nearest size that is sold: {}, {} an hour.", shape.label(), hour.shown());
-        view! { <p class="notice">{words}</p> }
-    });
-    let sold = exposed.whole_rates[1].sold_as.map(|shape| {
-        view! { <p class="remark">"Sold as " {shape.label()} "."</p> }
-    });
-    let region = format!("Figures of {}", offer.name);
-    view! {
-        <section class="figure-table">
-            <h2>{offer.name.clone()} " " <small class="muted">{offer.card.variant.clone()} ", " {offer.card.kind.label()}</small></h2>
-            {hurts(plan, exposed, ask)}
-            {nearest}{sold}
-            <div class="table-region" role="region" aria-label=region tabindex="0">
-            <table>
-                <caption class="visually-hidden">{offer.name.clone()} ", US dollars"</caption>
-                <thead><tr><th scope="col">"US dollars"</th><th scope="col" class="number">"CPU only"</th><th scope="col" class="number">"Whole bill"</th></tr></thead>
-                <tbody>{lines}</tbody>
-                <tbody>
-                    <tr><th scope="rowgroup" colspan="3" class="subhead">"What the platform does by itself, and the cost by then"</th></tr>
-                    {backstops}
-                </tbody>
-            </table>
-            </div>
-            {because}
-            {drawing(exposed, ask)}
-        </section>
+fn table_of(offer: &Offer, plans: &[(String, String)], ask: &Exposure) -> Markup {
+    let plan = offer.plan_for(plans, &ask.shape, ask.runaways);
+    match expose(offer, plan, ask) {
+        Ok(exposed) => table(offer, plan, &exposed, ask),
+        Err(error) => html! { p.notice { (offer.name) ": the product " (error.to_string()) } },
     }
-    .into_any()
+}
+
+fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> Markup {
+    let because = exposed.whole_until_noticed.because.join("; ");
+    let verb = if exposed.whole_until_noticed.usd.is_some() { "depends" } else { "has no price" };
+    let region = format!("Figures of {}", offer.name);
+    html! {
+        section.figure-table {
+            h2 { (offer.name) " " small.muted { (offer.card.variant) ", " (offer.card.kind.label()) } }
+            (hurts(plan, exposed, ask))
+            @if let Some((shape, hour)) = &exposed.nearest_sold {
+                p.notice { "The nearest size that is sold: " (shape.label()) ", " (hour.shown()) " an hour." }
+            }
+            @if let Some(shape) = exposed.whole_rates[1].sold_as {
+                p.remark { "Sold as " (shape.label()) "." }
+            }
+            div.table-region role="region" aria-label=(region) tabindex="0" {
+                table {
+                    caption.visually-hidden { (offer.name) ", US dollars" }
+                    thead { tr {
+                        th scope="col" { "US dollars" }
+                        th.number scope="col" { "CPU only" }
+                        th.number scope="col" { "Whole bill" }
+                    } }
+                    tbody { @for one in exposed.lines() { (line(&one)) } }
+                    tbody {
+                        tr { th.subhead scope="rowgroup" colspan="3" {
+                            "What the platform does by itself, and the cost by then"
+                        } }
+                        @for (place, stop) in exposed.backstops.iter().enumerate() {
+                            (backstop(place, stop))
+                        }
+                    }
+                }
+            }
+            @if !because.is_empty() { p.remark { "The whole bill " (verb) ": " (because) "." } }
+            @if let Some(drawing) = drawing(exposed, ask) { (drawing) }
+        }
+    }
 }
 
 /// What really hurts, which is not money.
-fn hurts(plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> AnyView {
+fn hurts(plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> Markup {
     let slots = match (plan, exposed.capacity) {
         (Some(plan), Some((most, cap))) => {
             format!("{} of {} ({cap}, {})", count(exposed.runaways_held), count(most), plan.name)
@@ -149,44 +150,57 @@ fn hurts(plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> AnyView
         (None, _) => format!("{}; no plan is known", count(ask.runaways)),
     };
     let left = ask.runaways.saturating_sub(exposed.runaways_held);
-    let left = (left > 0).then(|| format!(", {} do not even start", count(left)));
-    view! {
-        <dl class="hurts">
-            <div><dt>"Agent-hours blocked"</dt><dd>{exposed.agent_hours_blocked.to_string()}</dd></div>
-            <div><dt>"Slots taken"</dt><dd>{slots}{left}</dd></div>
-            <div><dt>"Sandboxes started, retries included"</dt><dd>{count(exposed.runs_with_retries)}</dd></div>
-        </dl>
-    }
-    .into_any()
-}
-
-fn line(line: &Line<'_>) -> impl IntoView + use<> {
-    let shown = |figure: Option<&Estimate>| figure.map_or("no timeout".to_owned(), Estimate::shown);
-    let class = if matches!(line.key, "hour" | "day") { "headline" } else { "" };
-    let (cpu, whole) = (shown(line.cpu), shown(line.whole));
-    view! { <tr class=class><th scope="row">{line.label}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr> }
-}
-
-fn backstop(place: usize, backstop: &Backstop) -> impl IntoView + use<> {
-    let cpu = backstop.cpu_usd.map_or_else(|| "–".to_owned(), Usd::shown);
-    let whole = backstop.whole.as_ref().map_or_else(|| "–".to_owned(), Estimate::shown);
-    let label =
-        format!("{}. {}: {}", place + 1, capitalised(backstop.kind.label()), backstop.when());
-    let day = backstop.as_of.clone().unwrap_or_default();
-    let source = backstop.source.clone().map(|source| {
-        if source.starts_with("http") {
-            view! { " " <a class="source" rel="noopener" href=source.clone() title=source>{day}</a> }.into_any()
-        } else {
-            view! { " " <span class="source" title=source>{day}</span> }.into_any()
+    html! {
+        dl.hurts {
+            div { dt { "Agent-hours blocked" } dd { (exposed.agent_hours_blocked.to_string()) } }
+            div {
+                dt { "Slots taken" }
+                dd { (slots) @if left > 0 { ", " (count(left)) " do not even start" } }
+            }
+            div {
+                dt { "Sandboxes started, retries included" }
+                dd { (count(exposed.runs_with_retries)) }
+            }
         }
-    });
-    view! {
-        <tr><th scope="row">{label} {source}</th><td class="number">{cpu}</td><td class="number">{whole}</td></tr>
+    }
+}
+
+fn line(line: &Line<'_>) -> Markup {
+    let shown = |figure: Option<&Estimate>| figure.map_or("no timeout".to_owned(), Estimate::shown);
+    let class = matches!(line.key, "hour" | "day").then_some("headline");
+    html! {
+        tr class=[class] {
+            th scope="row" { (line.label) }
+            td.number { (shown(line.cpu)) }
+            td.number { (shown(line.whole)) }
+        }
+    }
+}
+
+fn backstop(place: usize, stop: &Backstop) -> Markup {
+    let cpu = stop.cpu_usd.map_or_else(|| "–".to_owned(), Usd::shown);
+    let whole = stop.whole.as_ref().map_or_else(|| "–".to_owned(), Estimate::shown);
+    let day = stop.as_of.as_deref().unwrap_or_default();
+    html! {
+        tr {
+            th scope="row" {
+                (place + 1) ". " (capitalised(stop.kind.label())) ": " (stop.when()) " "
+                @match stop.source.as_deref() {
+                    Some(url) if url.starts_with("http") => {
+                        a.source rel="noopener" href=(url) title=(url) { (day) }
+                    }
+                    Some(title) => { span.source title=(title) { (day) } }
+                    None => {}
+                }
+            }
+            td.number { (cpu) }
+            td.number { (whole) }
+        }
     }
 }
 
 /// The whole bill over time. Every figure of it stands in the table above.
-fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<AnyView> {
+fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<Markup> {
     let until = exposed.whole_until_noticed.usd.filter(|usd| !usd.is_zero())?;
     let noticed = ask.noticed_after_seconds;
     let timeout = ask.timeout_seconds.map(|seconds| seconds.min(noticed));
@@ -199,37 +213,29 @@ fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<AnyView> {
         marks.extend(stop.seconds().map(|after| ((place + 1).to_string(), after.whole())));
     }
     let drawn = curve(Rise { usd: until, seconds: noticed }, with, &marks);
-    let lines: Vec<_> = drawn
-        .marks
-        .iter()
-        .enumerate()
-        .map(|(place, (name, x))| {
-            // Labels stand at different heights, so that near ones do not cover each other.
-            let y = 16 + 18 * (place % 3);
-            let near_end = *x > WIDTH - 100;
-            let (tx, anchor) = if near_end { (*x - 6, "end") } else { (*x + 6, "start") };
-            view! {
-                <line x1=*x x2=*x y1="0" y2=CURVE_HEIGHT></line>
-                <text x=tx y=y text-anchor=anchor>{name.clone()}</text>
-            }
-        })
-        .collect();
     let after = Quantity::from(noticed).duration();
     let said = format!(
         "Cost over time: {} after {after} if nothing stops them{}. Numbers are the stops of the table.",
         until.shown(),
         with.map_or_else(String::new, |with| format!("; {} with the timeout", with.usd.shown()))
     );
-    let with = drawn.with.map(|path| view! { <path class="with" d=path></path> });
-    let view = view! {
-        <svg class="curve" viewBox=format!("0 0 {WIDTH} {CURVE_HEIGHT}") role="img" aria-label=said>
-            {lines}
-            <path class="without" d=drawn.without></path>
-            {with}
-        </svg>
-        <p class="remark">"Whole bill from now until noticed after " {after} "; dashed with the timeout."</p>
+    // Labels stand at different heights, so that near ones do not cover each other; at the end they stand before.
+    let label = |place: usize, x: u32| {
+        let y = 24 + 26 * (place % 3);
+        if x + 120 > WIDTH { (x.saturating_sub(8), y, "end") } else { (x + 8, y, "start") }
     };
-    Some(view.into_any())
+    Some(html! {
+        svg.curve viewBox=(format!("0 0 {WIDTH} {CURVE_HEIGHT}")) role="img" aria-label=(said) {
+            @for (place, (name, x)) in drawn.marks.iter().enumerate() {
+                line x1=(x) x2=(x) y1="0" y2=(CURVE_HEIGHT) {}
+                @let (at, y, anchor) = label(place, *x);
+                text x=(at) y=(y) text-anchor=(anchor) { (name) }
+            }
+            path.without d=(drawn.without) {}
+            @if let Some(path) = drawn.with { path.with d=(path) {} }
+        }
+        p.remark { "Whole bill from now until noticed after " (after) "; dashed with the timeout." }
+    })
 }
 
 #[cfg(test)]

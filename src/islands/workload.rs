@@ -2,13 +2,16 @@
 //! asks the server, which renders this very component.
 
 use leptos::prelude::*;
+use maud::{Markup, html};
 
 use super::form::{Besides, Field, Fields, Typed, hidden, inputs, keep_address, price_choice};
 use crate::calculator::explanation::explain;
 use crate::calculator::input::Input;
 use crate::calculator::league::{Entry, league};
 use crate::calculator::offer::Offers;
-use crate::calculator::workload::Workload;
+use crate::calculator::packed::Packed;
+use crate::calculator::workload::{Part, Workload};
+use crate::catalog::word::capitalised;
 use crate::money::Usd;
 use crate::picture::{WIDTH, bar_of};
 
@@ -38,7 +41,7 @@ fn question(input: &mut Input<'_>) -> Workload {
 #[island]
 pub fn WorkloadCalculator(
     /// Who is reckoned with.
-    offers: Vec<Offers>,
+    offers: Packed,
     /// What the form holds at first.
     typed: Typed,
     /// What the address says besides.
@@ -55,123 +58,110 @@ pub fn WorkloadCalculator(
             {sent}
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <div class="figures" aria-live="polite">{move || figures(&offers, &typed.get())}</div>
+        <div class="figures" aria-live="polite" inner_html=move || figures(&offers.0, &typed.get())></div>
     }
 }
 
 /// The bills for what is typed; what is wrong takes its default, which the fields say.
-fn figures(offers: &[Offers], typed: &Typed) -> AnyView {
+fn figures(offers: &[Offers], typed: &Typed) -> String {
     let (workload, errors) = typed.read(FIELDS, question);
-    let assumed = (!errors.is_empty()).then(|| {
-        view! { <p class="notice">"Defaults stand in for what cannot be read."</p> }
-    });
-    let league = match league(offers, &workload, typed.price) {
-        Ok(league) => league,
-        Err(error) => {
-            return view! { <p class="notice">"No bill: a product " {error.to_string()} "."</p> }
-                .into_any();
+    let markup = html! {
+        @if !errors.is_empty() { p.notice { "Defaults stand in for what cannot be read." } }
+        p { (workload.label()) }
+        @match league(offers, &workload, typed.price) {
+            Ok(league) => (table(&league, &workload)),
+            Err(error) => { p.notice { "No bill: a product " (error.to_string()) "." } }
         }
     };
-    let rows: Vec<_> = league.iter().map(|entry| row(entry, &workload)).collect();
-    view! {
-        {assumed}
-        <p>{workload.label()}</p>
-        <table role="table" class="cards league">
-            <caption>"A month, US dollars. Only exact totals have a rank; equal ones share it."</caption>
-            <thead role="rowgroup"><tr role="row">
-                <th role="columnheader" scope="col" class="number">"Rank"</th><th role="columnheader" scope="col">"Provider"</th>
-                <th role="columnheader" scope="col" class="number">"A month"</th><th role="columnheader" scope="col">"Plan"</th>
-                <th role="columnheader" scope="col" class="number">"1,000 runs"</th>
-                <th role="columnheader" scope="col">"Where the money goes"</th>
-            </tr></thead>
-            <tbody role="rowgroup">{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    markup.into_string()
 }
 
-fn row(entry: &Entry, workload: &Workload) -> AnyView {
+fn table(league: &[Entry], workload: &Workload) -> Markup {
+    html! {
+        table.cards.league role="table" {
+            caption { "A month, US dollars. Only exact totals have a rank; equal ones share it." }
+            thead role="rowgroup" { tr role="row" {
+                th.number role="columnheader" scope="col" { "Rank" }
+                th role="columnheader" scope="col" { "Provider" }
+                th.number role="columnheader" scope="col" { "A month" }
+                th role="columnheader" scope="col" { "Plan" }
+                th.number role="columnheader" scope="col" { "1,000 runs" }
+                th role="columnheader" scope="col" { "Where the money goes" }
+            } }
+            tbody role="rowgroup" { @for entry in league { (row(entry, workload)) } }
+        }
+    }
+}
+
+fn row(entry: &Entry, workload: &Workload) -> Markup {
     let bill = &entry.bill;
     let rank = entry.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let href = format!("/sandboxes/{}", entry.offer.slug);
-    let plan = bill.plan.as_ref().map_or("–", |plan| plan.name.as_str()).to_owned();
-    view! {
-        <tr role="row">
-            <td role="cell" class="number" data-label="Rank">{rank}</td>
-            <th role="rowheader" scope="row"><a class="named" href=href>{entry.offer.name.clone()}</a> " " <small class="muted">{entry.offer.card.kind.label()}</small></th>
-            <td role="cell" class="number" data-label="A month"><b>{bill.total.shown()}</b></td>
-            <td role="cell" data-label="Plan"><span>{plan}</span></td>
-            <td role="cell" class="number" data-label="1,000 runs"><span>{bill.per_thousand_runs.shown()}</span></td>
-            <td role="cell" data-label="Where it goes"><div>{money(&bill.parts)}{why(entry, workload)}</div></td>
-        </tr>
+    html! {
+        tr role="row" {
+            td.number role="cell" data-label="Rank" { span { (rank) } }
+            th role="rowheader" scope="row" {
+                a.named href=(href) { (entry.offer.name) } " " small.muted { (entry.offer.card.kind.label()) }
+            }
+            td.number role="cell" data-label="A month" { b { (bill.total.shown()) } }
+            td role="cell" data-label="Plan" {
+                span { (bill.plan.as_ref().map_or("–", |plan| plan.name.as_str())) }
+            }
+            td.number role="cell" data-label="1,000 runs" { span { (bill.per_thousand_runs.shown()) } }
+            td role="cell" data-label="Where it goes" { div { (money(&bill.parts)) (why(entry, workload)) } }
+        }
     }
-    .into_any()
 }
 
 /// Where the money goes, as a bar and in words.
-fn money(parts: &[(crate::calculator::workload::Part, Usd)]) -> Option<AnyView> {
-    if parts.is_empty() {
-        return None;
-    }
+fn money(parts: &[(Part, Usd)]) -> Markup {
     let amounts: Vec<Usd> = parts.iter().map(|(_, usd)| *usd).collect();
-    let segments: Vec<_> = bar_of(&amounts)
-        .into_iter()
-        .zip(parts)
-        .map(|(segment, (part, _))| {
-            view! { <rect x=segment.x y="0" width=segment.width height=BAR_HEIGHT data-part=part.word()></rect> }
-        })
-        .collect();
     let words: Vec<String> =
         parts.iter().map(|(part, usd)| format!("{} {}", part.label(), usd.shown())).collect();
-    let view = view! {
-        <svg class="bar" viewBox=format!("0 0 {WIDTH} {BAR_HEIGHT}") preserveAspectRatio="none" aria-hidden="true">{segments}</svg>
-        <p class="remark">{words.join(", ")}</p>
-    };
-    Some(view.into_any())
+    html! {
+        @if !parts.is_empty() {
+            svg.bar viewBox=(format!("0 0 {WIDTH} {BAR_HEIGHT}")) preserveAspectRatio="none" aria-hidden="true" {
+                @for (segment, (part, _)) in bar_of(&amounts).into_iter().zip(parts) {
+                    rect x=(segment.x) y="0" width=(segment.width) height=(BAR_HEIGHT) data-part=(part.word()) {}
+                }
+            }
+            p.remark { (words.join(", ")) }
+        }
+    }
 }
 
 /// How the total came about, what it depends on, and what the router adds.
-fn why(entry: &Entry, workload: &Workload) -> AnyView {
+fn why(entry: &Entry, workload: &Workload) -> Markup {
     let bill = &entry.bill;
-    let steps: Vec<_> = explain(bill, workload)
-        .into_iter()
-        .map(|step| {
-            let factors = step.factors.map(|factors| format!("{factors} = "));
-            view! { <li>{step.label} ": " {factors} <b>{step.product}</b></li> }
-        })
-        .collect();
-    let because = &bill.total.because;
-    let because = (!because.is_empty()).then(|| {
-        let verb = if bill.total.usd.is_some() { "Depends" } else { "No total" };
-        view! { <p class="remark">{verb} ": " {because.join("; ")} "."</p> }
-    });
-    let sold = bill
-        .run
-        .sold_as
-        .map(|shape| view! { <p class="remark">"Sold as " {shape.label()} "."</p> });
-    let seconds = bill.billed_seconds.filter(|seconds| *seconds > workload.seconds_per_run);
-    let rounded = seconds.map(|seconds| {
-        view! { <p class="remark">"A run is billed as " {seconds.duration()} "."</p> }
-    });
-    let router = entry.routed.as_ref().map(|routed| {
-        let more = entry.router_fee().map_or_else(|| "nobody knows what".to_owned(), Usd::shown);
-        let words = format!(
-            "Direct {}, through the router {}: {more} a month more for one key, failover between providers, a hard limit \
-             on every run and a teardown that is checked.",
-            entry.list.shown(),
-            routed.shown()
-        );
-        view! { <p class="remark">{words}</p> }
-    });
-    let remarks = (!bill.remarks.is_empty())
-        .then(|| view! { <p class="remark">{bill.remarks.join("; ")} "."</p> });
-    view! {
-        {because}
-        <details class="note"><summary>"Why is mine different?"</summary>
-            <ol class="steps-of-bill">{steps}</ol>{rounded}{sold}{router}{remarks}
-        </details>
+    let because = bill.total.because.join("; ");
+    let verb = if bill.total.usd.is_some() { "Depends" } else { "No total" };
+    let rounded = bill.billed_seconds.filter(|seconds| *seconds > workload.seconds_per_run);
+    let more = entry.router_fee().map_or_else(|| "nobody knows what".to_owned(), Usd::shown);
+    html! {
+        @if !because.is_empty() { p.remark { (verb) ": " (because) "." } }
+        details.note {
+            summary { "Why is mine different?" }
+            ol {
+                @for step in explain(bill, workload) {
+                    li {
+                        (step.label) ": "
+                        @if let Some(factors) = &step.factors { (factors) " = " }
+                        b { (step.product) }
+                    }
+                }
+            }
+            @if let Some(seconds) = rounded { p { "A run is billed as " (seconds.duration()) "." } }
+            @if let Some(shape) = bill.run.sold_as { p { "Sold as " (shape.label()) "." } }
+            @if let Some(routed) = &entry.routed {
+                p {
+                    "Direct " (entry.list.shown()) ", through the router " (routed.shown()) ": " (more)
+                    " a month more for one key, failover between providers, a hard limit on every run and a teardown \
+                    that is checked."
+                }
+            }
+            @if !bill.remarks.is_empty() { p { (capitalised(&bill.remarks.join("; "))) "." } }
+        }
     }
-    .into_any()
 }
 
 #[cfg(test)]

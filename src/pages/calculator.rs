@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use crate::calculator::offer::Offers;
+use crate::calculator::packed::Packed;
 use crate::catalog::{Catalog, Provider};
 use crate::islands::calculator::{self, Calculator};
 use crate::islands::form::{Besides, Typed};
@@ -33,7 +34,7 @@ pub fn CalculatorPage() -> impl IntoView {
     }
     let errors = query.errors();
     let is_read = errors.is_empty();
-    let offers: Vec<Offers> = providers.iter().map(|one| Offers::of(one, on)).collect();
+    let offers = Packed(providers.iter().map(|one| Offers::of(one, on)).collect());
     let choice = choice(&catalog, &providers);
     view! {
         {head(
@@ -71,7 +72,7 @@ pub fn WorkloadPage() -> impl IntoView {
     let errors = query.errors();
     let is_read = errors.is_empty();
     let providers = named.unwrap_or_else(|| catalog.providers().iter().collect());
-    let offers: Vec<Offers> = providers.iter().map(|one| Offers::of(one, on)).collect();
+    let offers = Packed(providers.iter().map(|one| Offers::of(one, on)).collect());
     view! {
         {head(
             "What a workload costs",

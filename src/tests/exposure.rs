@@ -3,7 +3,8 @@
 use jiff::civil::Date;
 
 use crate::calculator::exposure::{Backstop, Exposed, Exposure, expose};
-use crate::calculator::offer::Offer;
+use crate::calculator::offer::{Offer, Offers};
+use crate::calculator::packed::Packed;
 use crate::calculator::workload::{Workload, monthly_bill};
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::{Exactness, Shape};
@@ -151,9 +152,12 @@ fn the_largest_question_neither_panics_nor_lies() {
 
 #[test]
 fn an_offer_survives_the_way_to_the_browser() {
-    for slug in ["e2b", "daytona"] {
-        let offer = offer(slug, PriceKind::Routed);
-        let text = serde_json::to_string(&offer).unwrap();
-        assert_eq!(serde_json::from_str::<Offer>(&text).unwrap(), offer);
+    let catalog = load(&embedded_files(), today()).unwrap();
+    let offers = catalog.providers().iter().map(|one| Offers::of(one, founding_day())).collect();
+    let packed = Packed(offers);
+    let text = serde_json::to_string(&packed).unwrap();
+    assert_eq!(serde_json::from_str::<Packed>(&text).unwrap(), packed);
+    for broken in ["\"0\"", "\"zz\"", "\"ff\"", "7"] {
+        assert!(serde_json::from_str::<Packed>(broken).is_err(), "{broken}");
     }
 }
