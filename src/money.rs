@@ -10,6 +10,8 @@ use thiserror::Error;
 
 /// Places after the point to which a figure is rounded where its decimal does not end before.
 pub const SHOWN_PLACES: u32 = 12;
+/// Significant digits of an amount above a cent whose decimal does not end.
+pub const SHOWN_DIGITS: u32 = 8;
 /// The longest decimal that is read: more digits than any real price has. A product keeps 28 digits, so that a real
 /// price times a real size, time and count is exact; beyond that it is rounded half-even.
 pub const DIGITS_MAX: usize = 20;
@@ -169,12 +171,17 @@ decimal_type! {
 
 impl Usd {
     /// The amount as a page shows it: two places at least, thousands apart, every digit that is needed to
-    /// reproduce it from its factors. What is not zero is never shown as zero.
+    /// reproduce it from its factors; of a decimal that does not end, [`SHOWN_DIGITS`]. What is not zero is never shown as
+    /// zero.
     pub fn shown(self) -> String {
-        let rounded =
-            self.0.round_dp_with_strategy(SHOWN_PLACES, RoundingStrategy::MidpointNearestEven);
+        let half_even = RoundingStrategy::MidpointNearestEven;
+        let mut rounded = self.0.round_dp_with_strategy(SHOWN_PLACES, half_even);
         if rounded.is_zero() && !self.0.is_zero() {
             return "less than $0.000000000001".to_owned();
+        }
+        // What fills every place was cut there. Small rates keep their places: they are multiplied further.
+        if rounded.normalize().scale() == SHOWN_PLACES && rounded >= Decimal::new(1, 2) {
+            rounded = rounded.round_sf_with_strategy(SHOWN_DIGITS, half_even).unwrap_or(rounded);
         }
         let text = plain(rounded);
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -529,6 +536,15 @@ mod tests {
             check(text, MoneyError::NotADecimal);
         }
         check(&"9".repeat(1_000), MoneyError::TooLong);
+    }
+
+    #[test]
+    fn a_decimal_that_does_not_end_is_shown_to_eight_digits() {
+        let third = |text: &str| Usd::parse(text).unwrap().divided(3).shown();
+        assert_eq!(third("100"), "$33.333333");
+        assert_eq!(third("0.1"), "$0.033333333");
+        assert_eq!(third("0.00001"), "$0.000003333333");
+        assert_eq!(third("30000000"), "$10,000,000.00");
     }
 
     #[test]

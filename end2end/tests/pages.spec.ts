@@ -8,6 +8,7 @@ const pages = [
   { path: "/compare", heading: "E2B vs Daytona" },
   { path: "/compare/e2b-vs-daytona", heading: "E2B vs Daytona" },
   { path: "/calculator", heading: "What a runaway costs" },
+  { path: "/calculator/workload", heading: "What a workload costs" },
   { path: "/changes", heading: "What changed" },
   { path: "/sandboxes/modal?as_of=2026-10-01", heading: "Modal Sandboxes" },
   { path: "/guide", heading: "Running code from agents" },
@@ -27,7 +28,7 @@ for (const { path, heading } of pages) {
     const response = await page.goto(path);
     expect(response?.status()).toBe(200);
     await expect(page.getByRole("heading", { level: 1, name: heading, exact: true })).toBeVisible();
-    await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link")).toHaveCount(7);
+    await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link")).toHaveCount(8);
     await expect(page.getByRole("contentinfo")).toContainText("Data last checked");
     await audit(page);
     await page.setViewportSize({ width: 360, height: 740 });

@@ -137,7 +137,8 @@ pub fn hidden(besides: &Besides) -> Vec<AnyView> {
 
 /// Every field with its label, its slider and what is wrong with it.
 pub fn inputs(fields: Fields, typed: RwSignal<Typed>, errors: Memo<Errors>) -> Vec<AnyView> {
-    // A slider does nothing without scripts, so it comes with them.
+    // A slider does nothing without scripts, so it comes with them. It is for the pointer: whoever uses a keyboard or a
+    // screen reader has the field beside it.
     let awake = RwSignal::new(false);
     Effect::new(move || awake.set(true));
     fields.iter().enumerate().map(|(place, one)| input(one, place, typed, errors, awake)).collect()
@@ -169,7 +170,7 @@ fn input(
         move || {
             awake.get().then(|| {
                 view! {
-                    <input type="range" min=least max=most step=step aria-label=field.label prop:value=own
+                    <input type="range" min=least max=most step=step aria-hidden="true" tabindex="-1" prop:value=own
                         on:input:target=move |event| set(event.target().value())/>
                 }
             })

@@ -10,6 +10,7 @@ use leptos_router::hooks::use_params_map;
 use super::problem::{NotFound, redirect, set_status, ways_on};
 use crate::catalog::claim::{AnyClaim, State};
 use crate::catalog::field::{price_label, spoken};
+use crate::catalog::plan::Plan;
 use crate::catalog::price::{Allowance, Price};
 use crate::catalog::provider::{Detail as Fact, Row, Variant};
 use crate::catalog::shape::{Shape, price_default};
@@ -165,16 +166,16 @@ fn prices(provider: &Provider, on: Date) -> AnyView {
         <section id="prices" class="block">
             <h2>"Prices"</h2>
             {fee}
-            <div class="table-region">
+            <div>
                 <table role="table" class="cards">
                     <caption>"Prices of " {on.to_string()} ", US dollars for one unit and one second"</caption>
-                    <thead><tr>
-                        <th scope="col">"For"</th><th scope="col">"Billed by"</th>
-                        <th scope="col" class="number">"List"</th><th scope="col" class="number">"Routed"</th>
-                        <th scope="col">"In the vendor's unit"</th><th scope="col">"Not charged"</th>
-                        <th scope="col">"Source"</th>
+                    <thead role="rowgroup"><tr role="row">
+                        <th role="columnheader" scope="col">"For"</th><th role="columnheader" scope="col">"Billed by"</th>
+                        <th role="columnheader" scope="col" class="number">"List"</th><th role="columnheader" scope="col" class="number">"Routed"</th>
+                        <th role="columnheader" scope="col">"In the vendor's unit"</th><th role="columnheader" scope="col">"Not charged"</th>
+                        <th role="columnheader" scope="col">"Source"</th>
                     </tr></thead>
-                    <tbody>{rows}</tbody>
+                    <tbody role="rowgroup">{rows}</tbody>
                 </table>
             </div>
             <h3>"If you just call create"</h3>
@@ -214,14 +215,14 @@ fn price_row(provider: &Provider, price: &Price, routed: Option<&Price>) -> AnyV
     }
     .under(format!("price.{}", price.id));
     view! {
-        <tr>
-            <th scope="row">{price.component.label()} {preset} {of}</th>
-            <td>{price.basis.label()}</td>
-            <td class="number">{second(price)}</td>
-            <td class="number">{routed.map_or_else(|| "not routed".to_owned(), second)}</td>
-            <td>{unit}</td>
-            <td>{included}</td>
-            <td>{entry(&source, Detail::Short, &provider.slug)}</td>
+        <tr role="row">
+            <th role="rowheader" scope="row">{price.component.label()} {preset} {of}</th>
+            <td role="cell" data-label="Billed by"><span>{price.basis.label()}</span></td>
+            <td role="cell" class="number" data-label="List"><span>{second(price)}</span></td>
+            <td role="cell" class="number" data-label="Routed"><span>{routed.map_or_else(|| "not routed".to_owned(), second)}</span></td>
+            <td role="cell" data-label="In the vendor's unit"><span>{unit}</span></td>
+            <td role="cell" data-label="Not charged"><span>{included.unwrap_or_else(|| "–".to_owned())}</span></td>
+            <td role="cell" data-label="Source">{entry(&source, Detail::Short, &provider.slug)}</td>
         </tr>
     }
     .into_any()
@@ -258,12 +259,12 @@ fn history(provider: &Provider, on: Date) -> AnyView {
             };
             let source = Entry::computed("").from_source(&price.evidence);
             view! {
-                <tr>
-                    <th scope="row"><time>{price.since.to_string()}</time></th>
-                    <td>{price.beginning.label()}</td>
-                    <td>{price_label(provider, price)}</td>
-                    <td class="number">{amount}</td>
-                    <td>{entry(&source, Detail::Short, &provider.slug)}</td>
+                <tr role="row">
+                    <th role="rowheader" scope="row"><time>{price.since.to_string()}</time></th>
+                    <td role="cell" data-label="Which means"><span>{price.beginning.label()}</span></td>
+                    <td role="cell" data-label="Price"><span>{price_label(provider, price)}</span></td>
+                    <td role="cell" class="number" data-label="Amount"><span>{amount}</span></td>
+                    <td role="cell" data-label="Source">{entry(&source, Detail::Short, &provider.slug)}</td>
                 </tr>
             }
         })
@@ -272,12 +273,12 @@ fn history(provider: &Provider, on: Date) -> AnyView {
         <section id="price-history" class="block">
             <h2>"Price history"</h2>
             {steps(provider, on)}
-            <div class="table-region" role="region" aria-label="Price history" tabindex="0">
-                <table>
+            <div>
+                <table role="table" class="cards">
                     <caption>"A price is never edited: a later row replaces an earlier one"</caption>
-                    <thead><tr><th scope="col">"Since"</th><th scope="col">"Which means"</th><th scope="col">"Price"</th>
-                    <th scope="col" class="number">"Amount"</th><th scope="col">"Source"</th></tr></thead>
-                    <tbody>{rows}</tbody>
+                    <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">"Since"</th><th role="columnheader" scope="col">"Which means"</th><th role="columnheader" scope="col">"Price"</th>
+                    <th role="columnheader" scope="col" class="number">"Amount"</th><th role="columnheader" scope="col">"Source"</th></tr></thead>
+                    <tbody role="rowgroup">{rows}</tbody>
                 </table>
             </div>
         </section>
@@ -387,17 +388,17 @@ fn plans(provider: &Provider) -> AnyView {
     let names: Vec<_> = provider
         .plans
         .iter()
-        .map(|plan| view! { <th scope="col">{plan.name.clone()}</th> })
+        .map(|plan| view! { <th role="columnheader" scope="col">{plan.name.clone()}</th> })
         .collect();
     let rows: Vec<_> = first
         .rows()
         .iter()
         .enumerate()
         .filter_map(|(place, row)| {
-            let claims: Vec<(&str, Row<'_>)> = provider
+            let claims: Vec<(&Plan, Row<'_>)> = provider
                 .plans
                 .iter()
-                .filter_map(|plan| Some((plan.id.as_str(), plan.rows().into_iter().nth(place)?)))
+                .filter_map(|plan| Some((plan, plan.rows().into_iter().nth(place)?)))
                 .collect();
             if claims.iter().all(|(_, row)| row.claim.state() == State::Unknown) {
                 return None;
@@ -405,19 +406,20 @@ fn plans(provider: &Provider) -> AnyView {
             let cells: Vec<_> = claims
                 .into_iter()
                 .map(|(plan, row)| {
-                    let shown = Entry::of(row.claim).under(format!("plan.{plan}.{}", row.key));
-                    view! { <td>{entry(&shown, Detail::Short, &provider.slug)}</td> }
+                    let key = format!("plan.{}.{}", plan.id, row.key);
+                    let shown = entry(&Entry::of(row.claim).under(key), Detail::Short, &provider.slug);
+                    view! { <td role="cell" data-label=plan.name.clone()>{shown}</td> }
                 })
                 .collect();
-            Some(view! { <tr><th scope="row">{row.label}</th>{cells}</tr> })
+            Some(view! { <tr role="row"><th role="rowheader" scope="row">{row.label}</th>{cells}</tr> })
         })
         .collect();
     view! {
         <section id="plans" class="block">
             <h2>"Plans"</h2>
             <div class="table-region" role="region" aria-label="Plans" tabindex="0">
-                <table><caption>"What each plan costs and allows, fees in US dollars"</caption>
-                <thead><tr><th scope="col">"Plan"</th>{names}</tr></thead><tbody>{rows}</tbody></table>
+                <table role="table" class="cards"><caption>"What each plan costs and allows, fees in US dollars"</caption>
+                <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">"Plan"</th>{names}</tr></thead><tbody role="rowgroup">{rows}</tbody></table>
             </div>
         </section>
     }
