@@ -75,7 +75,7 @@ test("with scripts nothing is asked of the server while typing, and the address 
 });
 
 test("what hurts is not money, and the picture says in words what it shows", async ({ page }) => {
-  await page.goto("/calculator?runaways=20&noticed_after_seconds=28800&plan=daytona:tier_1");
+  await page.goto("/calculator?memory_gib=0&runaways=20&noticed_after_seconds=28800&plan=daytona:tier_1");
   const main = page.getByRole("main");
   await expect(main).toContainText("Agent-hours blocked");
   await expect(main).toContainText("10 of 10 (vCPU pool, Tier 1), 10 do not even start");

@@ -29,7 +29,7 @@ for (const { path, heading } of pages) {
     expect(response?.status()).toBe(200);
     await expect(page.getByRole("heading", { level: 1, name: heading, exact: true })).toBeVisible();
     await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link")).toHaveCount(8);
-    await expect(page.getByRole("contentinfo")).toContainText("Data last checked");
+    await expect(page.getByRole("contentinfo")).toContainText("Revision");
     await audit(page);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectNoSidewaysScroll(page);

@@ -126,17 +126,21 @@ pub fn keep_address(typed: RwSignal<Typed>, fields: Fields, besides: Besides) {
 }
 
 /// What the form sends besides its fields.
-pub fn hidden(besides: &Besides) -> Vec<AnyView> {
+pub fn hidden(besides: &Besides) -> Vec<impl IntoView + use<>> {
     besides
         .iter()
         .map(|(name, value)| {
-            view! { <input type="hidden" name=name.clone() value=value.clone()/> }.into_any()
+            view! { <input type="hidden" name=name.clone() value=value.clone()/> }
         })
         .collect()
 }
 
 /// Every field with its label, its slider and what is wrong with it.
-pub fn inputs(fields: Fields, typed: RwSignal<Typed>, errors: Memo<Errors>) -> Vec<AnyView> {
+pub fn inputs(
+    fields: Fields,
+    typed: RwSignal<Typed>,
+    errors: Memo<Errors>,
+) -> Vec<impl IntoView + use<>> {
     // A slider does nothing without scripts, so it comes with them. It is for the pointer: whoever uses a keyboard or a
     // screen reader has the field beside it.
     let awake = RwSignal::new(false);
@@ -150,7 +154,7 @@ fn input(
     typed: RwSignal<Typed>,
     errors: Memo<Errors>,
     awake: RwSignal<bool>,
-) -> AnyView {
+) -> impl IntoView + use<> {
     let hint = format!("{}-hint", field.name);
     let wrong = move || {
         errors.with(|errors| {
@@ -190,11 +194,10 @@ fn input(
             </small>
         </p>
     }
-    .into_any()
 }
 
 /// The choice of a price kind.
-pub fn price_choice(typed: RwSignal<Typed>) -> AnyView {
+pub fn price_choice(typed: RwSignal<Typed>) -> impl IntoView + use<> {
     let kinds = [None, Some(PriceKind::List), Some(PriceKind::Routed)];
     let options: Vec<_> = kinds
         .into_iter()
@@ -211,5 +214,4 @@ pub fn price_choice(typed: RwSignal<Typed>) -> AnyView {
             typed.update(|typed| typed.price = kind);
         }>{options}</select></p>
     }
-    .into_any()
 }
