@@ -39,7 +39,7 @@ test("a page leads to the same figures as JSON, CSV and Markdown", async ({ page
 
 test("a value leads to its line and its correction", async ({ page }) => {
   await page.goto("/sandboxes/e2b");
-  await page.getByRole("region", { name: "Plans" }).getByRole("link", { name: "Correct" }).first().click();
+  await page.getByRole("table", { name: /^What each plan costs/ }).getByRole("link", { name: "Correct" }).first().click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Suggest a correction");
   await expect(page.getByRole("main")).toContainText("catalog/e2b.toml, line");
   await audit(page);

@@ -203,6 +203,10 @@ impl Estimate {
             (Some(_), Some(low), Some(high)) if low != high => {
                 format!("{} to {}", low.shown(), high.shown())
             }
+            // What is assumed may be far above the least that is certain.
+            (Some(usd), Some(low), None) if usd != low => {
+                format!("about {}, {} or more", usd.shown(), low.shown())
+            }
             (Some(_), Some(low), None) => format!("{} or more", low.shown()),
             (Some(usd), _, _) => usd.shown(),
         }

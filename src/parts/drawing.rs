@@ -69,13 +69,14 @@ pub fn steps(provider: &Provider, on: Date) -> Option<AnyView> {
     let first = all.iter().flatten().map(|price| price.since).min()?;
     let rows: Vec<_> = all.iter().map(|one| steps_row(provider, one, first, on)).collect();
     let view = view! {
-        <div class="table-region" role="region" aria-label="Prices over time" tabindex="0">
-            <table class="steps">
-                <caption>"From " <time>{first.to_string()}</time> " to " <time>{on.to_string()}</time> ", from zero up"</caption>
-                <thead><tr><th scope="col">"Price"</th><th scope="col">"Over time"</th><th scope="col">"Last"</th></tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <table role="table" class="steps cards">
+            <caption>"From " <time>{first.to_string()}</time> " to " <time>{on.to_string()}</time> ", from zero up"</caption>
+            <thead role="rowgroup"><tr role="row">
+                <th role="columnheader" scope="col">"Price"</th><th role="columnheader" scope="col">"Over time"</th>
+                <th role="columnheader" scope="col">"Last"</th>
+            </tr></thead>
+            <tbody role="rowgroup">{rows}</tbody>
+        </table>
     };
     Some(view.into_any())
 }
@@ -93,12 +94,12 @@ fn steps_row(provider: &Provider, prices: &[&Price], first: Date, on: Date) -> O
         .collect();
     let label = price_label(provider, newest);
     let view = view! {
-        <tr>
-            <th scope="row">{label}</th>
-            <td><svg class="line" viewBox=format!("0 0 {WIDTH} {STEPS_HEIGHT}") preserveAspectRatio="none" role="img" aria-label=said.join(", then ")>
+        <tr role="row">
+            <th role="rowheader" scope="row">{label}</th>
+            <td role="cell" data-label="Over time"><svg class="line" viewBox=format!("0 0 {WIDTH} {STEPS_HEIGHT}") preserveAspectRatio="none" role="img" aria-label=said.join(", then ")>
                 <path d=path></path>
             </svg></td>
-            <td>{price_amount(newest)} " " <small class="muted">{newest.beginning.label()} " " <time>{newest.since.to_string()}</time></small></td>
+            <td role="cell" data-label="Last"><span>{price_amount(newest)}</span> " " <small class="muted">{newest.beginning.label()} " " <time>{newest.since.to_string()}</time></small></td>
         </tr>
     };
     Some(view.into_any())

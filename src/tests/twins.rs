@@ -75,6 +75,9 @@ fn shown(estimate: &Value) -> String {
         (Some(_), Some(low), Some(high)) if low != high => {
             format!("{} to {}", low.shown(), high.shown())
         }
+        (Some(usd), Some(low), None) if usd != low => {
+            format!("about {}, {} or more", usd.shown(), low.shown())
+        }
         (Some(_), Some(low), None) => format!("{} or more", low.shown()),
         (Some(usd), _, _) => usd.shown(),
     }
