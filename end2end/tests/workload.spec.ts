@@ -8,6 +8,7 @@ test("the worked figures stand there, and the plan that they take", async ({ pag
   const row = page.getByRole("row", { name: /E2B/ });
   await expect(row).toContainText("$44.40");
   await expect(row).toContainText("Hobby");
+  await expect(row).toContainText("$53.28");
   await expect(page.getByRole("row", { name: /Daytona/ })).toContainText("Tier 2");
   await audit(page);
   await audit(page, "dark");

@@ -291,10 +291,15 @@ fn entry_words(entry: &Entry<'_>) -> String {
 
 /// What runaways cost: as data a row for each figure.
 pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
-    const DATA: [&str; 12] = [
+    const DATA: [&str; 18] = [
         "slug",
         "price",
         "plan",
+        "agent_hours_blocked",
+        "agent_hours_with_timeout",
+        "slots_taken",
+        "slots_of_plan",
+        "runs_with_retries",
         "figure",
         "label",
         "acts_after_seconds",
@@ -304,6 +309,7 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
         "whole_low_usd",
         "whole_high_usd",
         "because",
+        "source",
     ];
     let data = exposures.iter().flat_map(|(offer, exposed)| {
         let head = |figure: &str, label: String, after: Datum| {
@@ -311,6 +317,13 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
                 Datum::from(offer.slug.as_str()),
                 offer.card.kind.word().into(),
                 Datum::text(exposed.plan.clone()),
+                Datum::number(Some(exposed.agent_hours_blocked)),
+                Datum::number(
+                    exposed.agent_seconds_with_timeout.map(|seconds| seconds.divided_by(3_600)),
+                ),
+                Datum::number(Some(exposed.runaways_held)),
+                Datum::number(exposed.capacity.map(|(most, _)| most)),
+                Datum::number(Some(exposed.runs_with_retries)),
                 figure.into(),
                 label.into(),
                 after,
@@ -322,12 +335,13 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
             .map(|line| {
                 let cpu = line.cpu.and_then(|estimate| estimate.usd);
                 let row = head(line.key, line.label.to_owned(), Datum::None);
-                with_figures(row, Datum::number(cpu), line.whole)
+                with_figures(row, Datum::number(cpu), line.whole, Datum::None)
             })
             .chain(exposed.backstops.iter().map(|stop| {
                 let label = format!("{}: {}", capitalised(stop.kind.label()), stop.when());
                 let row = head(stop.kind.word(), label, Datum::number(stop.seconds()));
-                with_figures(row, Datum::number(stop.cpu_usd), stop.whole.as_ref())
+                let source = Datum::reference(stop.source.as_deref());
+                with_figures(row, Datum::number(stop.cpu_usd), stop.whole.as_ref(), source)
             }))
             .collect();
         lines
@@ -347,7 +361,8 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
             vec![label.into(), cpu.into(), figure(stop.whole.as_ref(), "–")]
         });
         let title = format!("{}, {}, {}", offer.name, offer.card.variant, offer.card.kind.label());
-        Table::new(["US dollars", "CPU only", "Whole bill"], rows.chain(stops)).titled(title)
+        let table = Table::new(["US dollars", "CPU only", "Whole bill"], rows.chain(stops));
+        Table { remark: Some(exposed.beside_money(ask)), ..table.titled(title) }
     });
     let timeout = ask
         .timeout_seconds
@@ -366,7 +381,12 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
     }
 }
 
-fn with_figures(mut row: Vec<Datum>, cpu: Datum, whole: Option<&Estimate>) -> Vec<Datum> {
+fn with_figures(
+    mut row: Vec<Datum>,
+    cpu: Datum,
+    whole: Option<&Estimate>,
+    source: Datum,
+) -> Vec<Datum> {
     row.push(cpu);
     row.extend([
         Datum::text(whole.map(|estimate| estimate.exactness.word())),
@@ -374,6 +394,7 @@ fn with_figures(mut row: Vec<Datum>, cpu: Datum, whole: Option<&Estimate>) -> Ve
         Datum::number(whole.and_then(|estimate| estimate.low)),
         Datum::number(whole.and_then(|estimate| estimate.high)),
         whole.map_or(Datum::None, because),
+        source,
     ]);
     row
 }
@@ -523,15 +544,26 @@ pub fn workload(league: &[Entrant], workload: &Workload) -> Sheet {
         vec![
             rank.into(),
             one.offer.name.as_str().into(),
-            bill.total.shown().into(),
-            one.offer.card.kind.label().into(),
+            one.list.shown().into(),
+            Datum::text(one.routed.as_ref().map(Estimate::shown)),
             Datum::text(bill.plan.as_ref().map(|plan| plan.name.as_str())),
+            Datum::text(bill.plan.as_ref().and_then(|plan| plan.usd_top_up).map(Usd::shown)),
             bill.per_thousand_runs.shown().into(),
             because(&bill.total),
+            Datum::from(bill.remarks.join("; ")),
         ]
     });
-    let columns =
-        ["Rank", "Provider", "A month, USD", "Price", "Plan", "1,000 runs, USD", "Because"];
+    let columns = [
+        "Rank",
+        "Provider",
+        "A month direct, USD",
+        "Through the router, USD",
+        "Plan",
+        "Cash to unlock, USD",
+        "1,000 runs, USD",
+        "Because",
+        "Besides",
+    ];
     let mut tables = vec![Table::new(columns, shown).titled("What it costs")];
     tables.extend(league.iter().filter(|one| one.bill.total.usd.is_some()).map(|one| {
         let steps = explain(&one.bill, workload)

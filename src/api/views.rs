@@ -988,6 +988,8 @@ pub struct ExposureView {
     pub backstops: Vec<BackstopView>,
     /// Hours that agents stand still until somebody notices, all together, decimal.
     pub agent_hours_blocked: String,
+    /// The same with the timeout; null where there is none.
+    pub agent_hours_with_timeout: Option<String>,
     /// Sandboxes that are started for the runaways' tasks, retries included.
     pub runs_with_retries: u64,
     /// The nearest size that is sold, where the asked one is not; else null.
@@ -1041,6 +1043,9 @@ impl ExposureView {
             ),
             backstops: exposed.backstops.iter().map(BackstopView::from).collect(),
             agent_hours_blocked: exposed.agent_hours_blocked.to_string(),
+            agent_hours_with_timeout: exposed
+                .agent_seconds_with_timeout
+                .map(|seconds| seconds.divided_by(3_600).to_string()),
             runs_with_retries: exposed.runs_with_retries,
             nearest_sold: exposed.nearest_sold.as_ref().map(|(shape, hour)| SoldView {
                 shape: ShapeView::from(shape),

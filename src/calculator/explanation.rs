@@ -25,9 +25,12 @@ pub fn explain(bill: &MonthlyBill, workload: &Workload) -> Vec<Step> {
             Step { label: format!("{}, paused", step.label), ..step }
         }));
     }
-    if let (Some(plan), false) = (&bill.plan, bill.fee.is_zero()) {
+    if let (Some(plan), Some(fee)) = (&bill.plan, bill.fee.filter(|fee| !fee.is_zero())) {
         let label = format!("fee of {}", plan.name);
-        steps.push(Step { label, factors: None, product: bill.fee.shown() });
+        steps.push(Step { label, factors: None, product: fee.shown() });
+    }
+    if let (Some(total), true) = (bill.total.usd, steps.len() > 1) {
+        steps.push(Step { label: "together".to_owned(), factors: None, product: total.shown() });
     }
     steps
 }

@@ -3,7 +3,8 @@
 use super::offer::{Offer, PlanOffer, Stop};
 use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::{Ask, Estimate, Exactness, Shape, nearest_sold, price};
-use crate::money::{MoneyError, Quantity, Usd};
+use crate::catalog::word::Component;
+use crate::money::{MoneyError, Quantity, Usd, count};
 
 /// The question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +117,8 @@ pub struct Exposed {
     pub backstops: [Backstop; 3],
     /// Hours that agents stand still until somebody notices, all together.
     pub agent_hours_blocked: Quantity,
+    /// Seconds that they stand still with the timeout, all together; `None` where there is none.
+    pub agent_seconds_with_timeout: Option<Quantity>,
     /// Sandboxes that are started for the runaways' tasks, retries included.
     pub runs_with_retries: u64,
     /// The nearest size that is sold, with its whole bill of an hour, where the asked one is not.
@@ -135,6 +138,22 @@ pub struct Line<'a> {
 }
 
 impl Exposed {
+    /// What really hurts, which is not money, in a sentence.
+    pub fn beside_money(&self, ask: &Exposure) -> String {
+        let with = self.agent_hours_with_timeout.map_or_else(String::new, |seconds| {
+            format!(" ({} with the timeout)", seconds.duration())
+        });
+        let slots = self.capacity.map_or_else(
+            || count(ask.runaways),
+            |(most, cap)| format!("{} of {} ({cap})", count(self.runaways_held), count(most)),
+        );
+        format!(
+            "Agent-hours blocked: {}{with}. Slots taken: {slots}. Sandboxes started, retries included: {}.",
+            self.agent_hours_blocked,
+            count(self.runs_with_retries)
+        )
+    }
+
     /// The figures in the order of the page, without what the platform does by itself.
     pub fn lines(&self) -> [Line<'_>; 6] {
         let line = |key, label, cpu, whole| Line { key, label, cpu, whole };
@@ -172,7 +191,18 @@ pub fn expose(
         let plan = plan.map(|plan| plan.id.as_str());
         price(&offer.card, &Ask { plan, ..Ask::plain(shape, seconds) })
     };
-    let many = |shape: Shape, seconds: Quantity, times: u64| one(shape, seconds).times(times);
+    // Where a sandbox is sold as one, its processors have no price of their own.
+    let as_one = offer.card.row(Component::Sandbox).is_some();
+    let cpu = |seconds: Quantity| {
+        if as_one {
+            Estimate::unpriced("processors are sold together with memory")
+        } else {
+            one(cpu_only, seconds)
+        }
+    };
+    let many = |shape: Shape, seconds: Quantity, times: u64| {
+        if shape == ask.shape { one(shape, seconds) } else { cpu(seconds) }.times(times)
+    };
     let capacity = plan.and_then(|plan| plan.cap(&ask.shape));
     let held = capacity.map_or(ask.runaways, |(most, _)| most.min(ask.runaways));
     // Where sources disagree about what the plan holds, so does what all of them cost.
@@ -184,8 +214,13 @@ pub fn expose(
         Exactness::Exact | Exactness::Depends => None,
     };
     let nearest = nearest.map(|shape| (shape, one(shape, hour)));
-    let rates =
-        |shape: Shape| [1, 3_600, 86_400].map(|seconds| one(shape, Quantity::from(seconds)));
+    // A rate is that of an hour: a second alone would be the bill of a run that short, with its step and minimum.
+    let rates = |shape: Shape| -> Result<[Estimate; 3], MoneyError> {
+        let of_hour = if shape == ask.shape { one(shape, hour) } else { cpu(hour) };
+        let of_day = Quantity::from(86_400_u64);
+        let of_day = if shape == ask.shape { one(shape, of_day) } else { cpu(of_day) };
+        Ok([of_hour.clone().part(Quantity::ONE, 3_600)?, of_hour, of_day])
+    };
     let cpu_until_noticed = many(cpu_only, noticed, ask.runaways)?;
     let whole_until_noticed = many(ask.shape, noticed, ask.runaways)?;
     // A plan that does not say lets a session last at most as long as the most generous one: nothing to reckon with.
@@ -229,8 +264,8 @@ pub fn expose(
         capacity,
         runaways_held: held,
         plan: plan.map(|plan| plan.id.clone()),
-        cpu_rates: rates(cpu_only),
-        whole_rates: rates(ask.shape),
+        cpu_rates: rates(cpu_only)?,
+        whole_rates: rates(ask.shape)?,
         cpu_saved: saved(cpu_with_timeout.as_ref(), &cpu_until_noticed),
         whole_saved: saved(whole_with_timeout.as_ref(), &whole_until_noticed),
         cpu_until_noticed,
@@ -242,6 +277,13 @@ pub fn expose(
             backstop(BackstopKind::IdleStop, &offer.idle_stop_seconds)?,
             backstop(BackstopKind::LongestSession, session)?,
         ],
+        agent_seconds_with_timeout: ask
+            .timeout_seconds
+            .map(|timeout| {
+                let until = timeout.saturating_mul(ask.attempts).min(ask.noticed_after_seconds);
+                Quantity::from(until).times(Quantity::from(ask.runaways))
+            })
+            .transpose()?,
         runs_with_retries: ask.runaways * ask.attempts,
         nearest_sold: nearest,
         agent_hours_blocked: noticed.times(Quantity::from(ask.runaways))?.divided_by(3_600),

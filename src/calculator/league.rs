@@ -17,7 +17,8 @@ pub struct Entry {
     pub list: Estimate,
     /// The total through the router, where that reaches it.
     pub routed: Option<Estimate>,
-    /// Its place among exact totals, from 1; equal totals share one. `None` where it is not ranked.
+    /// Its place among exact list totals, or routed ones where those are asked for, from 1; equal totals share one. `None`
+    /// where it is not ranked.
     pub rank: Option<usize>,
 }
 
@@ -29,8 +30,9 @@ impl Entry {
     }
 }
 
-/// The bills of a workload. Exact totals come first, by their size, then those that depend, then those without a figure;
-/// routed prices are taken where there are some unless a kind is named.
+/// The bills of a workload: routed where there are routed prices, unless a kind is named. List totals are ranked with list
+/// totals, and routed ones with routed ones where those are asked for: exact ones come first, by their size, then those
+/// that depend, then those without a figure.
 pub fn league(
     offers: &[Offers],
     workload: &Workload,
@@ -55,11 +57,14 @@ pub fn league(
         };
         entries.push(Entry { offer, bill, list: list_total, routed: routed_total, rank: None });
     }
-    entries.sort_by_key(|entry| (entry.bill.total.exactness, entry.bill.total.ranked()));
+    let by_routed = kind == Some(PriceKind::Routed);
+    let total =
+        |entry: &Entry| if by_routed { entry.bill.total.clone() } else { entry.list.clone() };
+    entries.sort_by_key(|entry| (total(entry).exactness, total(entry).ranked()));
     let mut rank = 0;
     let mut last = None;
     for (place, entry) in entries.iter_mut().enumerate() {
-        let total = &entry.bill.total;
+        let total = total(entry);
         if total.exactness != Exactness::Exact {
             break;
         }

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::card::PriceCard;
-use crate::catalog::claim::{Claim, Limit, Paused, State};
+use crate::catalog::claim::{Claim, Limit, Paused, State, Verdict};
 use crate::catalog::plan::Plan;
 use crate::catalog::provider::{Provider, Variant};
 use crate::catalog::shape::Shape;
@@ -80,6 +80,10 @@ pub struct PlanOffer {
     pub pool_disk_gib: Option<Quantity>,
     /// Creations a second.
     pub creates_per_second: Option<Quantity>,
+    /// Processors of one sandbox at most.
+    pub max_vcpu: Option<Quantity>,
+    /// Whether it ends when its allowance is used.
+    pub ends_with_allowance: bool,
     /// Which of its caps sources disagree about, in words.
     pub disputed: Vec<String>,
 }
@@ -196,6 +200,15 @@ impl PlanOffer {
         [self.usd_fee_per_month, self.usd_minimum_per_month].into_iter().flatten().all(Usd::is_zero)
     }
 
+    /// What is not known of how many run at once: nothing where a number or "no limit" is; else in words.
+    pub fn unknown_cap(&self, shape: &Shape) -> Option<&'static str> {
+        match (self.cap(shape), self.concurrent_sandboxes) {
+            (Some(_), _) | (None, Some(Limit::Unlimited)) => None,
+            (None, Some(Limit::Custom)) => Some("by agreement"),
+            (None, Some(Limit::Number(_) | Limit::NonePublished) | None) => Some("not known"),
+        }
+    }
+
     /// How many sandboxes of a shape run at once: the smaller of the count and what the pool holds. `None` where
     /// nothing caps them that we know of.
     pub fn holds(&self, shape: &Shape) -> Option<u64> {
@@ -235,6 +248,11 @@ impl From<&Plan> for PlanOffer {
             creates_per_second: plan.creates_per_second.value().copied().or_else(|| {
                 plan.creates_per_minute.value().map(|rate| rate.divided_by(SECONDS_PER_MINUTE))
             }),
+            max_vcpu: plan.max_vcpu.value().copied(),
+            ends_with_allowance: plan
+                .overage
+                .value()
+                .is_some_and(|answer| answer.verdict == Verdict::No),
             disputed: disputes(plan),
         }
     }

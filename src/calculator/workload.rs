@@ -1,10 +1,11 @@
 //! What a steady workload costs in a month: use after billing steps, the plan that it takes, and where the money goes.
 
 use super::offer::{Offer, PlanOffer};
+use crate::catalog::card::CardRow;
 use crate::catalog::claim::Paused;
 use crate::catalog::shape::{Ask, Estimate, Line, Shape, price};
 use crate::catalog::word::Component;
-use crate::money::{MoneyError, Quantity, Usd, count};
+use crate::money::{Measured, MoneyError, Quantity, Usd, count};
 
 /// Days of a billing month.
 pub const DAYS_PER_MONTH: u64 = 30;
@@ -12,6 +13,8 @@ pub const DAYS_PER_MONTH: u64 = 30;
 const THOUSAND: u64 = 1_000;
 /// Sandboxes at once for each that is created in a second, where nothing else is said.
 const PEAK_PER_CREATE: u32 = 10;
+/// Seconds in a day.
+const DAY: u64 = 86_400;
 /// Seconds in an hour.
 const HOUR: u64 = 3_600;
 
@@ -78,6 +81,20 @@ impl Workload {
         )
     }
 
+    /// Sandboxes at once that a plan has to hold: the peak, or what the runs of a day make on average if that is more.
+    pub fn at_once(&self) -> u64 {
+        let seconds = self.seconds_per_run.times(Quantity::from(self.runs_per_day));
+        let average = seconds.map_or(u64::MAX, |seconds| {
+            seconds.rounded_up_to(Quantity::from(DAY)).divided_by(86_400).whole()
+        });
+        self.peak_concurrency.max(average)
+    }
+
+    /// Sandboxes that are created in a second on average.
+    fn average_creates(&self) -> Quantity {
+        Quantity::from(self.runs_per_day).divided_by(86_400)
+    }
+
     /// Sandboxes created in a second: as named, else a tenth of the peak.
     pub fn creates(&self) -> Quantity {
         let tenth = Quantity::from(self.peak_concurrency).divided_by(PEAK_PER_CREATE);
@@ -132,8 +149,8 @@ pub struct MonthlyBill {
     pub usage: Estimate,
     /// What paused sandboxes cost; `None` where none are asked about.
     pub paused: Option<Estimate>,
-    /// The plan's fee, or what is missing to its smallest bill.
-    pub fee: Usd,
+    /// The plan's fee, or what is missing to its smallest bill; `None` where that is not known.
+    pub fee: Option<Usd>,
     /// All of it. Unpriced where no plan is enough.
     pub total: Estimate,
     /// The same for a thousand runs.
@@ -160,7 +177,7 @@ pub fn monthly_bill(offer: &Offer, workload: &Workload) -> Result<MonthlyBill, M
     if let Some(paused) = &paused {
         total = total.and(paused)?;
     }
-    let mut fee = Usd::ZERO;
+    let mut fee = None;
     match plan {
         None if offer.plans.is_empty() => {
             total = total.resting_on(&["no plan is known, and so no fee".to_owned()]);
@@ -173,17 +190,24 @@ pub fn monthly_bill(offer: &Offer, workload: &Workload) -> Result<MonthlyBill, M
             for amount in [&mut total.usd, &mut total.low, &mut total.high].into_iter().flatten() {
                 *amount = amount.plus(own)?.max(least);
             }
-            fee = total.usd.zip(before).map_or(own, |(after, before)| after.less(before));
             let mut because = plan.disputed.clone();
             if plan.usd_fee_per_month.is_none() && plan.usd_minimum_per_month.is_none() {
                 because.push(format!("the fee of {} is not known", plan.name));
+            } else {
+                fee = total.usd.zip(before).map(|(after, before)| after.less(before)).or(Some(own));
             }
+            because.extend(unknowns(offer, plan, workload));
             total = total.resting_on(&because);
         }
     }
-    let parts = parts(&run, workload, paused.as_ref(), fee, &total)?;
+    let parts = parts(&run, workload, paused.as_ref(), fee.unwrap_or(Usd::ZERO), &total)?;
     Ok(MonthlyBill {
-        billed_seconds: run.lines.iter().filter(|line| is_by_time(line)).map(billed).max(),
+        billed_seconds: run
+            .lines
+            .iter()
+            .filter(|line| is_by_time(line))
+            .map(|line| line.billed_seconds)
+            .max(),
         per_thousand_runs: total.clone().part(Quantity::from(THOUSAND), workload.runs())?,
         remarks: remarks(offer, plan, workload),
         plan: plan.cloned(),
@@ -200,24 +224,43 @@ fn is_by_time(line: &Line) -> bool {
     line.rate.is_some_and(|rate| rate.per.over.is_some())
 }
 
-fn billed(line: &Line) -> Quantity {
-    line.billed_seconds
-}
-
 /// Why a plan is not enough for a workload; `None` where it is, or where nothing says that it is not.
 fn shortfall(offer: &Offer, plan: &PlanOffer, workload: &Workload) -> Option<String> {
-    if let Some((most, cap)) = plan.cap(&workload.shape)
-        && most < workload.peak_concurrency
-    {
+    if plan.ends_with_allowance {
+        return Some(format!("{} ends when its allowance is used", plan.name));
+    }
+    if let Some(most) = plan.max_vcpu.filter(|most| workload.shape.vcpu > *most) {
+        return Some(format!("{} has {most} vCPU a sandbox at most", plan.name));
+    }
+    let capped = plan.cap(&workload.shape).filter(|(most, _)| *most < workload.at_once());
+    if let Some((most, cap)) = capped {
         return Some(format!("{} holds {} at once ({cap})", plan.name, count(most)));
     }
-    let session = plan.longest_session_seconds.seconds();
-    let session = session.or_else(|| offer.longest_session_seconds.seconds());
-    if let Some(longest) = session.filter(|longest| workload.seconds_per_run > *longest) {
+    if let Some(longest) = longest(offer, plan).filter(|most| workload.seconds_per_run > *most) {
         return Some(format!("{} ends a session after {}", plan.name, longest.duration()));
     }
-    let (asked, most) = (workload.creates_per_second?, plan.creates_per_second?);
+    // A burst above the rate only waits; what is more than it all day never catches up.
+    let asked = workload.creates_per_second.unwrap_or_else(|| workload.average_creates());
+    let most = plan.creates_per_second?;
     (asked > most).then(|| format!("{} creates {most} a second at most", plan.name))
+}
+
+/// The longest session of a plan, seconds, where it is a known number.
+fn longest(offer: &Offer, plan: &PlanOffer) -> Option<Quantity> {
+    plan.longest_session_seconds.seconds().or_else(|| offer.longest_session_seconds.seconds())
+}
+
+/// What nobody is known to say of a plan although the workload rests on it.
+fn unknowns(offer: &Offer, plan: &PlanOffer, workload: &Workload) -> Vec<String> {
+    let cap = plan.unknown_cap(&workload.shape).map(|why| {
+        let at_once = count(workload.at_once());
+        format!("how many {} holds at once is {why}; {at_once} are assumed to fit", plan.name)
+    });
+    let never = plan.longest_session_seconds.never() || offer.longest_session_seconds.never();
+    let is_long = workload.seconds_per_run > Quantity::from(HOUR);
+    let session = (is_long && !never && longest(offer, plan).is_none())
+        .then(|| format!("how long a session of {} lasts at most is not known", plan.name));
+    cap.into_iter().chain(session).collect()
 }
 
 fn none_is_enough(offer: &Offer, workload: &Workload) -> String {
@@ -296,6 +339,18 @@ impl From<Component> for Part {
 
 fn remarks(offer: &Offer, plan: Option<&PlanOffer>, workload: &Workload) -> Vec<String> {
     let mut remarks = Vec::new();
+    if workload.at_once() > workload.peak_concurrency {
+        remarks.push(format!(
+            "so many runs of that length are {} at once on average: the plan is chosen for those",
+            count(workload.at_once())
+        ));
+    }
+    let in_gb = |row: &CardRow| row.rate.per.of == Measured::Gb;
+    if offer.card.rows.iter().any(in_gb) {
+        remarks.push(
+            "the vendor's GB is taken for a GiB, since it does not say which it means".to_owned(),
+        );
+    }
     if let Some(plan) = plan {
         let creates = workload.creates();
         match plan.creates_per_second {

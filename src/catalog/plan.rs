@@ -85,6 +85,10 @@ macro_rules! plan_claims {
             pool_disk_gib: Quantity, "Pool, disk GiB";
             /// Disk of each sandbox that costs nothing extra, GiB.
             included_disk_gib: Quantity, "Included disk, GiB";
+            /// Processors of one sandbox at most, where the plan differs from the variant.
+            max_vcpu: Quantity, "Largest vCPU";
+            /// Whether more than the plan's allowance can be used, for money.
+            overage: Answer, "Use beyond the allowance";
             /// Whether egress can be switched off for one sandbox.
             egress_off: Answer, "Egress can be off";
             /// Whether egress can be open.

@@ -161,9 +161,7 @@ impl Estimate {
             left.zip(right).map(|(left, right)| left.plus(right)).transpose()
         };
         let depends = exactness == Exactness::Depends;
-        let low = |one: &Self| one.low.or(one.usd);
-        // Without a high end a figure that depends is open upwards.
-        let high = |one: &Self| if one.exactness == Exactness::Exact { one.usd } else { one.high };
+        let (low, high) = (|one: &Self| one.ends().0, |one: &Self| one.ends().1);
         Ok(Self {
             exactness,
             usd: sum(self.usd, other.usd)?,
@@ -184,15 +182,20 @@ impl Estimate {
         Ok(self)
     }
 
-    /// The same, resting on something besides.
+    /// The same, resting on something besides by which it can be more.
     #[must_use]
     pub fn resting_on(mut self, why: &[String]) -> Self {
-        if self.exactness == Exactness::Exact && !why.is_empty() {
+        if why.is_empty() || self.exactness == Exactness::Unpriced {
+            return self;
+        }
+        if self.exactness == Exactness::Exact {
             self.exactness = Exactness::Depends;
+            self.low = self.usd;
         }
-        if self.exactness == Exactness::Depends {
-            self.because.extend(why.iter().cloned());
-        }
+        self.high = None;
+        self.because.extend(
+            why.iter().filter(|why| !self.because.contains(why)).cloned().collect::<Vec<_>>(),
+        );
         self
     }
 
@@ -200,8 +203,13 @@ impl Estimate {
     pub fn shown(&self) -> String {
         match (self.usd, self.low, self.high) {
             (None, _, _) => "no price".to_owned(),
-            (Some(_), Some(low), Some(high)) if low != high => {
-                format!("{} to {}", low.shown(), high.shown())
+            (Some(usd), Some(low), Some(high)) if low != high => {
+                let range = format!("{} to {}", low.shown(), high.shown());
+                if usd == low || usd == high {
+                    range
+                } else {
+                    format!("about {}, {range}", usd.shown())
+                }
             }
             // What is assumed may be far above the least that is certain.
             (Some(usd), Some(low), None) if usd != low => {
@@ -230,18 +238,42 @@ impl Estimate {
         self
     }
 
-    /// What is left of it after another one that rests on the same things: nothing where that is larger.
+    /// What is left of it after another one; nothing where that is larger. Both ends move together where they rest on the
+    /// same things; else the least is left after the most.
     #[must_use]
     pub fn less(&self, other: &Self) -> Self {
         let left = |own: Option<Usd>, other: Option<Usd>| {
             own.zip(other).map(|(own, other)| own.less(other))
         };
+        let usd = left(self.usd, other.usd);
+        if self.because == other.because || usd.is_none() {
+            let (low, high) = (left(self.low, other.low), left(self.high, other.high));
+            let because =
+                if usd.is_none() && self.usd.is_some() { &other.because } else { &self.because };
+            let exactness = self.exactness.max(other.exactness);
+            let because = because.clone();
+            return Self { exactness, usd, low, high, because, lines: Vec::new(), ..self.clone() };
+        }
+        let (own_low, own_high) = self.ends();
+        let (low, high) = other.ends();
+        let news = other.because.iter().filter(|why| !self.because.contains(why));
         Self {
-            usd: left(self.usd, other.usd),
-            low: left(self.low, other.low),
-            high: left(self.high, other.high),
+            exactness: Exactness::Depends,
+            usd,
+            low: Some(high.map_or(Usd::ZERO, |high| own_low.unwrap_or(Usd::ZERO).less(high))),
+            high: left(own_high, low),
+            because: self.because.iter().chain(news).cloned().collect(),
+            sold_as: self.sold_as,
             lines: Vec::new(),
-            ..self.clone()
+        }
+    }
+
+    /// The least and the most that it can be; `None` where that is open.
+    fn ends(&self) -> (Option<Usd>, Option<Usd>) {
+        match self.exactness {
+            Exactness::Exact => (self.usd, self.usd),
+            Exactness::Depends => (self.low.or(self.usd), self.high),
+            Exactness::Unpriced => (None, None),
         }
     }
 
@@ -297,8 +329,8 @@ pub fn price_default(
     }
 }
 
-/// The largest size that is sold and no larger than the asked one in any way, where that one is not sold: what a card
-/// says about its maxima or, failing those, its largest preset. `None` where none is known.
+/// A size that is sold, where the asked one is not: that one within the card's maxima or, failing those, the largest preset.
+/// `None` where none is known.
 pub fn nearest_sold(card: &PriceCard, asked: Shape) -> Option<Shape> {
     let most = |asked: Quantity, most: Option<Quantity>| most.map_or(asked, |most| asked.min(most));
     let capped = Shape {

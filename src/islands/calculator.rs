@@ -60,10 +60,8 @@ pub fn Calculator(
         })
         .collect();
     // The boxes send the providers themselves.
-    let (own, rest): (Besides, Besides) =
-        besides.iter().cloned().partition(|(name, _)| name != "providers");
-    drop(rest);
-    keep_address(typed, FIELDS, besides);
+    let own: Besides = besides.iter().filter(|(name, _)| name != "providers").cloned().collect();
+    keep_address(typed, errors, FIELDS, besides);
     view! {
         <form class="form calculator" method="get" action="/calculator">
             {inputs(FIELDS, typed, errors)}
@@ -73,7 +71,7 @@ pub fn Calculator(
                 <fieldset><legend class="visually-hidden">"Providers"</legend>{boxes}</fieldset></details>
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <div class="figures" aria-live="polite" inner_html=move || figures(&offers.0, &plans, &typed.get())></div>
+        <div class="figures" inner_html=move || figures(&offers.0, &plans, &typed.get())></div>
     }
 }
 
@@ -134,6 +132,9 @@ fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Expos
                     }
                 }
             }
+            @if exposed.cpu_until_noticed.usd.is_none() {
+                p.remark { "CPU only: " (exposed.cpu_until_noticed.because.join("; ")) "." }
+            }
             @if !because.is_empty() { p.remark { "The whole bill " (verb) ": " (because) "." } }
             @if let Some(drawing) = drawing(exposed, ask) { (drawing) }
         }
@@ -152,7 +153,15 @@ fn hurts(plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> Markup 
     let left = ask.runaways.saturating_sub(exposed.runaways_held);
     html! {
         dl.hurts {
-            div { dt { "Agent-hours blocked" } dd { (exposed.agent_hours_blocked.to_string()) } }
+            div {
+                dt { "Agent-hours blocked" }
+                dd {
+                    (exposed.agent_hours_blocked.to_string())
+                    @if let Some(seconds) = exposed.agent_seconds_with_timeout {
+                        small.muted { ", with the timeout " (seconds.duration()) }
+                    }
+                }
+            }
             div {
                 dt { "Slots taken" }
                 dd { (slots) @if left > 0 { ", " (count(left)) " do not even start" } }
@@ -204,7 +213,10 @@ fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<Markup> {
     let until = exposed.whole_until_noticed.usd.filter(|usd| !usd.is_zero())?;
     let noticed = ask.noticed_after_seconds;
     let timeout = ask.timeout_seconds.map(|seconds| seconds.min(noticed));
-    let with = exposed.whole_with_timeout.as_ref().and_then(|with| with.usd).zip(timeout);
+    // A session that the plan ends first costs no more after that.
+    let session = exposed.backstops[2].seconds().map_or(noticed, Quantity::whole);
+    let rises = timeout.map(|seconds| seconds.min(session));
+    let with = exposed.whole_with_timeout.as_ref().and_then(|with| with.usd).zip(rises);
     let with =
         with.map(|(usd, seconds)| Rise { usd, seconds: seconds.saturating_mul(ask.attempts) });
     let mut marks: Vec<(String, u64)> = Vec::new();
@@ -231,10 +243,15 @@ fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<Markup> {
                 @let (at, y, anchor) = label(place, *x);
                 text x=(at) y=(y) text-anchor=(anchor) { (name) }
             }
+            text x=(WIDTH - 8) y=(CURVE_HEIGHT - 16) text-anchor="end" { "noticed, " (until.shown()) }
             path.without d=(drawn.without) {}
             @if let Some(path) = drawn.with { path.with d=(path) {} }
         }
-        p.remark { "Whole bill from now until noticed after " (after) "; dashed with the timeout." }
+        p.remark {
+            "Whole bill from now until noticed after " (after)
+            @if with.is_some() { "; dashed with the timeout" }
+            ". Numbers are the stops of the table."
+        }
     })
 }
 

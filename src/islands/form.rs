@@ -84,9 +84,7 @@ impl Typed {
     fn query(&self, fields: Fields, besides: &Besides) -> Option<String> {
         let query = UrlSearchParams::new().ok()?;
         for (field, text) in fields.iter().zip(&self.texts) {
-            if !text.is_empty() {
-                query.append(field.name, text);
-            }
+            query.append(field.name, text);
         }
         if let Some(price) = self.price {
             query.append("price", price.word());
@@ -100,7 +98,12 @@ impl Typed {
 
 /// Keeps the address in step with the form, so that it can be sent to somebody, without a request or a new entry in the
 /// history; and the links to the page's twins with it. Effects run in browsers alone.
-pub fn keep_address(typed: RwSignal<Typed>, fields: Fields, besides: Besides) {
+pub fn keep_address(
+    typed: RwSignal<Typed>,
+    errors: Memo<Errors>,
+    fields: Fields,
+    besides: Besides,
+) {
     Effect::new(move |before: Option<()>| {
         let query = typed.with(|typed| typed.query(fields, &besides));
         // What was asked for first stands in the address as it came.
@@ -110,7 +113,11 @@ pub fn keep_address(typed: RwSignal<Typed>, fields: Fields, besides: Besides) {
                 let _ =
                     history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("?{query}")));
             }
-            let Ok(links) = document().query_selector_all("a[rel=alternate], a[data-query]") else {
+            // Twins refuse what a form keeps to be mended.
+            if errors.with(|errors| !errors.is_empty()) {
+                return;
+            }
+            let Ok(links) = document().query_selector_all("a[rel=alternate]") else {
                 return;
             };
             for place in 0..links.length() {

@@ -11,6 +11,7 @@ use crate::calculator::league::{Entry, league};
 use crate::calculator::offer::Offers;
 use crate::calculator::packed::Packed;
 use crate::calculator::workload::{Part, Workload};
+use crate::catalog::shape::Estimate;
 use crate::catalog::word::capitalised;
 use crate::money::Usd;
 use crate::picture::{WIDTH, bar_of};
@@ -50,7 +51,7 @@ pub fn WorkloadCalculator(
     let typed = RwSignal::new(typed);
     let errors = Memo::new(move |_| typed.with(|typed| typed.read(FIELDS, question).1));
     let sent = hidden(&besides);
-    keep_address(typed, FIELDS, besides);
+    keep_address(typed, errors, FIELDS, besides);
     view! {
         <form class="form calculator" method="get" action="/calculator/workload">
             {inputs(FIELDS, typed, errors)}
@@ -58,7 +59,7 @@ pub fn WorkloadCalculator(
             {sent}
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <div class="figures" aria-live="polite" inner_html=move || figures(&offers.0, &typed.get())></div>
+        <div class="figures" inner_html=move || figures(&offers.0, &typed.get())></div>
     }
 }
 
@@ -79,11 +80,14 @@ fn figures(offers: &[Offers], typed: &Typed) -> String {
 fn table(league: &[Entry], workload: &Workload) -> Markup {
     html! {
         table.cards.league role="table" {
-            caption { "A month, US dollars. Only exact totals have a rank; equal ones share it." }
+            caption {
+                "A month, US dollars. Only exact totals have a rank, list totals among themselves; equal ones share it."
+            }
             thead role="rowgroup" { tr role="row" {
                 th.number role="columnheader" scope="col" { "Rank" }
                 th role="columnheader" scope="col" { "Provider" }
-                th.number role="columnheader" scope="col" { "A month" }
+                th.number role="columnheader" scope="col" { "Direct" }
+                th.number role="columnheader" scope="col" { "Through the router" }
                 th role="columnheader" scope="col" { "Plan" }
                 th.number role="columnheader" scope="col" { "1,000 runs" }
                 th role="columnheader" scope="col" { "Where the money goes" }
@@ -103,9 +107,15 @@ fn row(entry: &Entry, workload: &Workload) -> Markup {
             th role="rowheader" scope="row" {
                 a.named href=(href) { (entry.offer.name) } " " small.muted { (entry.offer.card.kind.label()) }
             }
-            td.number role="cell" data-label="A month" { b { (bill.total.shown()) } }
+            td.number role="cell" data-label="Direct" { b { (entry.list.shown()) } }
+            td.number role="cell" data-label="Through the router" {
+                b { (entry.routed.as_ref().map_or_else(|| "–".to_owned(), Estimate::shown)) }
+            }
             td role="cell" data-label="Plan" {
                 span { (bill.plan.as_ref().map_or("–", |plan| plan.name.as_str())) }
+                @if let Some(usd) = bill.plan.as_ref().and_then(|plan| plan.usd_top_up) {
+                    @if !usd.is_zero() { " " small.muted { "top-up of " (usd.brief()) ": cash, not cost" } }
+                }
             }
             td.number role="cell" data-label="1,000 runs" { span { (bill.per_thousand_runs.shown()) } }
             td role="cell" data-label="Where it goes" { div { (money(&bill.parts)) (why(entry, workload)) } }
@@ -116,8 +126,6 @@ fn row(entry: &Entry, workload: &Workload) -> Markup {
 /// Where the money goes, as a bar and in words.
 fn money(parts: &[(Part, Usd)]) -> Markup {
     let amounts: Vec<Usd> = parts.iter().map(|(_, usd)| *usd).collect();
-    let words: Vec<String> =
-        parts.iter().map(|(part, usd)| format!("{} {}", part.label(), usd.shown())).collect();
     html! {
         @if !parts.is_empty() {
             svg.bar viewBox=(format!("0 0 {WIDTH} {BAR_HEIGHT}")) preserveAspectRatio="none" aria-hidden="true" {
@@ -125,7 +133,11 @@ fn money(parts: &[(Part, Usd)]) -> Markup {
                     rect x=(segment.x) y="0" width=(segment.width) height=(BAR_HEIGHT) data-part=(part.word()) {}
                 }
             }
-            p.remark { (words.join(", ")) }
+            p.remark {
+                @for (part, usd) in parts {
+                    i.swatch data-part=(part.word()) {} (part.label()) " " (usd.shown()) " "
+                }
+            }
         }
     }
 }
@@ -136,13 +148,14 @@ fn why(entry: &Entry, workload: &Workload) -> Markup {
     let because = bill.total.because.join("; ");
     let verb = if bill.total.usd.is_some() { "Depends" } else { "No total" };
     let rounded = bill.billed_seconds.filter(|seconds| *seconds > workload.seconds_per_run);
+    let steps = explain(bill, workload);
     let more = entry.router_fee().map_or_else(|| "nobody knows what".to_owned(), Usd::shown);
     html! {
         @if !because.is_empty() { p.remark { (verb) ": " (because) "." } }
-        details.note {
+        @if !steps.is_empty() { details.note {
             summary { "Why is mine different?" }
             ol {
-                @for step in explain(bill, workload) {
+                @for step in &steps {
                     li {
                         (step.label) ": "
                         @if let Some(factors) = &step.factors { (factors) " = " }
@@ -160,7 +173,7 @@ fn why(entry: &Entry, workload: &Workload) -> Markup {
                 }
             }
             @if !bill.remarks.is_empty() { p { (capitalised(&bill.remarks.join("; "))) "." } }
-        }
+        } }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::calculator::workload::{Workload, monthly_bill};
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::{Exactness, Shape};
 use crate::catalog::word::PriceKind;
-use crate::money::Quantity;
+use crate::money::{Quantity, Usd};
 use crate::state::today;
 
 /// The day whose prices give the worked figures; later ones may change.
@@ -160,4 +160,29 @@ fn an_offer_survives_the_way_to_the_browser() {
     for broken in ["\"0\"", "\"zz\"", "\"ff\"", "7"] {
         assert!(serde_json::from_str::<Packed>(broken).is_err(), "{broken}");
     }
+}
+
+#[test]
+fn what_a_timeout_saves_is_no_firmer_than_what_it_is_taken_from() {
+    let catalog = load(&embedded_files(), today()).unwrap();
+    for slug in ["koyeb", "blaxel", "e2b", "daytona"] {
+        let provider = catalog.find(slug).unwrap();
+        let offer = Offers::of(provider, founding_day()).list;
+        let exposed = expose(&offer, None, &Exposure::default()).unwrap();
+        let (with, saved) = (exposed.whole_with_timeout.unwrap(), exposed.whole_saved.unwrap());
+        assert!(saved.exactness >= with.exactness, "{slug}: {saved:?}");
+        if with.exactness == Exactness::Depends {
+            assert_eq!(
+                saved.low.unwrap(),
+                Usd::ZERO,
+                "{slug}: nobody knows the most with a timeout"
+            );
+        }
+        assert_eq!(exposed.agent_seconds_with_timeout, Some(Quantity::from(60)));
+    }
+    // A rate is a rate, whatever the minimum: Azure bills an hour at least.
+    let azure = Offers::of(catalog.find("azure-dynamic-sessions").unwrap(), founding_day()).list;
+    let exposed = expose(&azure, None, &Exposure::default()).unwrap();
+    assert_eq!(exposed.whole_rates[0].usd.unwrap().to_string(), "0.000008333333");
+    assert_eq!(exposed.cpu_rates[1].exactness, Exactness::Unpriced);
 }

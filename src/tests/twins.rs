@@ -72,8 +72,10 @@ fn shown(estimate: &Value) -> String {
     let usd = |key: &str| estimate[key].as_str().map(|text| Usd::parse(text).unwrap());
     match (usd("usd"), usd("low"), usd("high")) {
         (None, _, _) => "no price".to_owned(),
-        (Some(_), Some(low), Some(high)) if low != high => {
-            format!("{} to {}", low.shown(), high.shown())
+        (Some(usd), Some(low), Some(high)) if low != high => {
+            let range = format!("{} to {}", low.shown(), high.shown());
+            let is_end = usd == low || usd == high;
+            if is_end { range } else { format!("about {}, {range}", usd.shown()) }
         }
         (Some(usd), Some(low), None) if usd != low => {
             format!("about {}, {} or more", usd.shown(), low.shown())
@@ -373,9 +375,17 @@ async fn a_workload_costs_the_same_in_all_shapes() {
             assert_eq!(record["rank"], rank, "{query}");
             assert_eq!(record["total_usd"], total["usd"].as_str().unwrap_or(""), "{query}");
             assert_eq!(record["low_usd"], total["low"].as_str().unwrap_or(""), "{query}");
-            assert_eq!((&md[2], &cells[2]), (&shown(total), &shown(total)), "{query} {name}");
+            let direct = shown(&one["direct"]);
+            assert_eq!((&md[2], &cells[2]), (&direct, &direct), "{query} {name}");
+            let routed = if one["routed"].is_null() { None } else { Some(shown(&one["routed"])) };
+            assert_eq!(
+                cells[3],
+                routed.clone().unwrap_or_else(|| "–".to_owned()),
+                "{query} {name}"
+            );
+            assert_eq!(md[3], routed.unwrap_or_default(), "{query} {name}");
             let thousand = shown(&one["per_thousand_runs"]);
-            assert_eq!((&md[5], &cells[4]), (&thousand, &thousand), "{query} {name}");
+            assert_eq!((&md[6], &cells[5]), (&thousand, &thousand), "{query} {name}");
         }
     }
 }

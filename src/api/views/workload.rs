@@ -19,7 +19,8 @@ pub struct WorkloadView {
     pub variant: String,
     /// `list` or `routed`: which of them the figures are.
     pub price: &'static str,
-    /// Its place among exact totals, from 1; null where it is not ranked.
+    /// Its place among exact list totals (`direct`), or routed ones where those are asked for, from 1; null where it is not
+    /// ranked.
     pub rank: Option<usize>,
     /// The cheapest plan that is enough; null where none is known to be.
     pub plan: Option<String>,
@@ -33,8 +34,12 @@ pub struct WorkloadView {
     pub usage: EstimateView,
     /// Paused sandboxes; null where none are asked about.
     pub paused: Option<EstimateView>,
-    /// The plan's fee, or what is missing to its smallest bill, decimal.
-    pub plan_fee_usd: String,
+    /// The plan's fee, or what is missing to its smallest bill, decimal; null where that is not known.
+    pub plan_fee_usd: Option<String>,
+    /// Credit for a new customer, once, decimal; not taken off.
+    pub credit_one_time_usd: Option<String>,
+    /// Credit of every month, decimal; not taken off.
+    pub credit_per_month_usd: Option<String>,
     /// Prepaid use that unlocks the plan, decimal: cash, not cost.
     pub top_up_usd: Option<String>,
     /// All of it.
@@ -91,7 +96,14 @@ impl WorkloadView {
             run: (&bill.run).into(),
             usage: (&bill.usage).into(),
             paused: bill.paused.as_ref().map(EstimateView::from),
-            plan_fee_usd: bill.fee.to_string(),
+            plan_fee_usd: bill.fee.map(|usd| usd.to_string()),
+            credit_one_time_usd: bill
+                .plan
+                .as_ref()
+                .and_then(|plan| plan.usd_credit_one_time)
+                .or(entry.offer.usd_credit_one_time)
+                .map(|usd| usd.to_string()),
+            credit_per_month_usd: entry.offer.usd_credit_per_month.map(|usd| usd.to_string()),
             top_up_usd: bill
                 .plan
                 .as_ref()
