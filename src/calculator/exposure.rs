@@ -140,7 +140,7 @@ pub struct Line<'a> {
 impl Exposed {
     /// What really hurts, which is not money, in a sentence.
     pub fn beside_money(&self, ask: &Exposure) -> String {
-        let with = self.agent_hours_with_timeout.map_or_else(String::new, |seconds| {
+        let with = self.agent_seconds_with_timeout.map_or_else(String::new, |seconds| {
             format!(" ({} with the timeout)", seconds.duration())
         });
         let slots = self.capacity.map_or_else(
