@@ -9,6 +9,8 @@ use crate::money::Usd;
 pub const WIDTH: u32 = 1_000;
 /// Height of a line of steps.
 pub const STEPS_HEIGHT: u32 = 40;
+/// Width of a curve: less than that of a bar, so that its words are readable on a small screen.
+pub const CURVE_WIDTH: u32 = 600;
 /// Height of a curve.
 pub const CURVE_HEIGHT: u32 = 200;
 /// Steps in which shares of an amount are counted: finer than a picture shows.
@@ -112,16 +114,16 @@ pub fn curve(without: Rise, with: Option<Rise>, marks: &[(String, u64)]) -> Curv
     let whole = without.seconds;
     let foot = CURVE_HEIGHT - EDGE;
     let line = |rise: Rise| {
-        let (x, y) =
-            (along(rise.seconds, whole, WIDTH), height(rise.usd, without.usd, CURVE_HEIGHT));
-        format!("M0 {foot}L{x} {y}H{WIDTH}")
+        let x = along(rise.seconds, whole, CURVE_WIDTH);
+        let y = height(rise.usd, without.usd, CURVE_HEIGHT);
+        format!("M0 {foot}L{x} {y}H{CURVE_WIDTH}")
     };
     let inside = marks.iter().filter(|(_, seconds)| *seconds <= whole);
     Curve {
         without: line(without),
         with: with.map(line),
         marks: inside
-            .map(|(name, seconds)| (name.clone(), along(*seconds, whole, WIDTH)))
+            .map(|(name, seconds)| (name.clone(), along(*seconds, whole, CURVE_WIDTH)))
             .collect(),
     }
 }
@@ -165,8 +167,8 @@ mod tests {
         let with = Some(Rise { usd: usd("0.03"), seconds: 1_800 });
         let marks = [("timeout".to_owned(), 900), ("session".to_owned(), 86_400)];
         let curve = curve(without, with, &marks);
-        assert_eq!(curve.without, "M0 196L1000 4H1000");
-        assert_eq!(curve.with.as_deref(), Some("M0 196L500 100H1000"));
-        assert_eq!(curve.marks, [("timeout".to_owned(), 250)]);
+        assert_eq!(curve.without, "M0 196L600 4H600");
+        assert_eq!(curve.with.as_deref(), Some("M0 196L300 100H600"));
+        assert_eq!(curve.marks, [("timeout".to_owned(), 150)]);
     }
 }

@@ -14,7 +14,7 @@ use crate::calculator::packed::Packed;
 use crate::catalog::shape::Estimate;
 use crate::catalog::word::{PriceKind, capitalised};
 use crate::money::{Quantity, Usd, count};
-use crate::picture::{CURVE_HEIGHT, Rise, WIDTH, curve};
+use crate::picture::{CURVE_HEIGHT, CURVE_WIDTH, Rise, curve};
 
 /// The fields of the form.
 pub const FIELDS: Fields = &[
@@ -233,17 +233,17 @@ fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<Markup> {
     );
     // Labels stand at different heights, so that near ones do not cover each other; at the end they stand before.
     let label = |place: usize, x: u32| {
-        let y = 24 + 26 * (place % 3);
-        if x + 120 > WIDTH { (x.saturating_sub(8), y, "end") } else { (x + 8, y, "start") }
+        let y = 20 + 22 * (place % 3);
+        if x + 110 > CURVE_WIDTH { (x.saturating_sub(8), y, "end") } else { (x + 8, y, "start") }
     };
     Some(html! {
-        svg.curve viewBox=(format!("0 0 {WIDTH} {CURVE_HEIGHT}")) role="img" aria-label=(said) {
+        svg.curve viewBox=(format!("0 0 {CURVE_WIDTH} {CURVE_HEIGHT}")) role="img" aria-label=(said) {
             @for (place, (name, x)) in drawn.marks.iter().enumerate() {
                 line x1=(x) x2=(x) y1="0" y2=(CURVE_HEIGHT) {}
                 @let (at, y, anchor) = label(place, *x);
                 text x=(at) y=(y) text-anchor=(anchor) { (name) }
             }
-            text x=(WIDTH - 8) y=(CURVE_HEIGHT - 16) text-anchor="end" { "noticed, " (until.shown()) }
+            text x=(CURVE_WIDTH - 8) y=(CURVE_HEIGHT - 16) text-anchor="end" { "noticed, " (until.shown()) }
             path.without d=(drawn.without) {}
             @if let Some(path) = drawn.with { path.with d=(path) {} }
         }

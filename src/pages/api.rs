@@ -67,7 +67,7 @@ pub fn Api() -> impl IntoView {
         </section>
         <section class="block">
             <h2>"Changes"</h2>
-            <dl class="facts"><div><dt>"2026-11-30"</dt><dd>"v1 begins. Providers take the catalog page's filters, a shape and as_of, and carry the bill of an hour and their completeness; values carry stale_after; envelopes carry origin; changes are told."</dd></div></dl>
+            <dl class="facts"><div><dt>"2026-11-30"</dt><dd>"v1 begins. Providers take the catalog page's filters, a shape and as_of, and carry the bill of an hour and their completeness; values carry stale_after; envelopes carry origin; changes are told; a workload is billed for a month."</dd></div></dl>
         </section>
     }
 }

@@ -63,6 +63,11 @@ pub fn Methodology() -> impl IntoView {
         <p><b>"Included is not free."</b>" Disk that comes with a sandbox up to an allowance is “included”; zero \
         means that something costs nothing."</p>
 
+        <p><b>"A month of a workload"</b>" is 30 days on each provider's default class and its cheapest plan that is enough: it \
+        has to hold the peak (and what the runs of a day make at once on average), the length of a run, the runs of a day at \
+        its create rate, and the create rate that is named. A burst above a plan's create rate only waits, so the default rate, a tenth of the \
+        peak, chooses no plan. Where nobody states what a plan holds, the bill depends on it. List totals are \
+        ranked with list totals alone. Credits and top-ups are told and not taken off."</p>
         <h2>"Unknown, not applicable, disputed"</h2>
         <p>"“Unknown” is not zero and not “no”: nobody is known to say. “Not applicable” means that \
         the question has no meaning there. “Disputed” means that sources contradict each other: every claim is \
