@@ -31,7 +31,7 @@ const LIMIT_MAX: u64 = 1_000;
     ("self_host" = Option<String>, Query, description = "1 leaves only those that can be self-hosted."),
     ("open_source" = Option<String>, Query, description = "1 leaves only those whose platform is open source."),
     ("gpu" = Option<String>, Query, description = "1 leaves only those with GPUs."),
-    ("sort" = Option<String>, Query, description = "position, name, price, isolation or score; position if left out. What has no rank comes last either way."),
+    ("sort" = Option<String>, Query, description = "position, name, price, isolation, egress, score, start or open_source; position if left out. What has no rank comes last either way."),
     ("order" = Option<String>, Query, description = "asc or desc; asc if left out."),
     ("max_age_days" = Option<u64>, Query, description = "1 to 3650: prices that were last seen longer ago are not ranked."),
     ("as_of" = Option<String>, Query, description = "The day that is asked about; today if left out."),

@@ -12,7 +12,7 @@ use super::provider::{Provider, Variant};
 use super::shape::{Estimate, Exactness, price_hour};
 use super::word::{PriceKind, Status};
 use super::{Catalog, Shape};
-use crate::money::Usd;
+use crate::money::{Quantity, Usd};
 
 words! {
     /// What the list is ordered by.
@@ -25,8 +25,14 @@ words! {
         Price = "price", "price";
         /// The tier of a plain create call.
         Isolation = "isolation", "isolation";
+        /// Whether egress can be off.
+        Egress = "egress", "egress switch";
         /// The editorial score.
         Score = "score", "score";
+        /// The measured start, whatever class was measured.
+        Start = "start", "measured start";
+        /// Whether its platform is open source.
+        OpenSource = "open_source", "open source";
     }
 }
 
@@ -173,12 +179,31 @@ pub fn list<'a>(catalog: &'a Catalog, question: &Question) -> Listing<'a> {
                 |row: &Row<'_>| row.provider.default_variant().isolation.tier.value().copied();
             ranked(tier(left), tier(right), direct)
         }
+        Column::Egress => {
+            let verdict = |row: &Row<'_>| verdict(&row.provider.egress.can_disable_at_create);
+            ranked(verdict(left), verdict(right), direct)
+        }
+        Column::OpenSource => {
+            let verdict = |row: &Row<'_>| verdict(&row.provider.deploy.open_source);
+            ranked(verdict(left), verdict(right), direct)
+        }
+        Column::Start => {
+            let start = |row: &Row<'_>| {
+                row.provider.measured_start().and_then(|(_, ms)| Quantity::parse(ms).ok())
+            };
+            ranked(start(left), start(right), direct)
+        }
         Column::Score => {
             let score = |row: &Row<'_>| row.provider.score().map(|score| score.value);
             ranked(score(left), score(right), direct)
         }
     });
     Listing { hidden: all.len() - rows.len(), rows }
+}
+
+/// Yes before partly before no; nothing where nobody is known to say.
+fn verdict(claim: &Claim<Answer>) -> Option<Verdict> {
+    claim.value().map(|answer| answer.verdict)
 }
 
 /// Orders what has a rank, and puts the rest behind it.

@@ -21,15 +21,15 @@ use crate::state::today;
 /// The page in a sentence, and the data.
 const DESCRIPTION: &str = "What code sandboxes for AI agents cost, how they isolate and what stops \
                            a runaway, each value with its source and date.";
-/// Columns: what they are ordered by, where they can be, their label, whether they hold figures.
-const COLUMNS: [(Option<Column>, &str, bool); 7] = [
-    (Some(Column::Name), "Provider", false),
-    (Some(Column::Price), LABELS[0], true),
-    (Some(Column::Isolation), LABELS[1], false),
-    (None, LABELS[2], false),
-    (Some(Column::Score), LABELS[3], true),
-    (None, LABELS[4], true),
-    (None, LABELS[5], false),
+/// Columns: what they are ordered by, their label, whether they hold figures.
+const COLUMNS: [(Column, &str, bool); 7] = [
+    (Column::Name, "Provider", false),
+    (Column::Price, LABELS[0], true),
+    (Column::Isolation, LABELS[1], false),
+    (Column::Egress, LABELS[2], false),
+    (Column::Score, LABELS[3], true),
+    (Column::Start, LABELS[4], true),
+    (Column::OpenSource, LABELS[5], false),
 ];
 
 /// The catalog.
@@ -113,12 +113,10 @@ fn ordered(question: &Question, column: Column, direction: Direction) -> String 
     dated(&address)
 }
 
-fn header((column, label, figures): &(Option<Column>, &str, bool), question: &Question) -> AnyView {
+fn header((column, label, figures): &(Column, &str, bool), question: &Question) -> AnyView {
     let class = if *figures { "number" } else { "" };
     let label = (*label).to_owned();
-    let Some(column) = *column else {
-        return view! { <th role="columnheader" scope="col" class=class>{label}</th> }.into_any();
-    };
+    let column = *column;
     let is_sorted = question.column == column;
     let (sort, mark, next) = match (is_sorted, question.direction) {
         (true, Direction::Ascending) => ("ascending", " ↑", Direction::Descending),

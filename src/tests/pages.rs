@@ -483,3 +483,36 @@ async fn what_is_typed_is_repeated_within_bounds_and_without_marks_of_direction(
         assert!(!answer.text().contains('\u{202e}'), "{path}");
     }
 }
+
+#[tokio::test]
+async fn every_column_orders_both_ways_and_what_is_unknown_comes_last_in_both() {
+    let app = TestApp::new().await;
+    let order = async |sort: &str, direction: &str| -> Vec<serde_json::Value> {
+        let path = format!("/api/v1/providers?price=list&sort={sort}&order={direction}");
+        app.get(&path).await.json()["result"].as_array().unwrap().clone()
+    };
+    let has_rank = |sort: &str, one: &serde_json::Value| match sort {
+        "price" => one["hour"]["ranked"] == true,
+        "isolation" => !one["isolation"]["tier"]["value"].is_null(),
+        "egress" => !one["egress"]["can_disable_at_create"]["value"].is_null(),
+        "score" => one["quality_score"]["state"] == "known",
+        "open_source" => !one["deploy"]["open_source"]["value"].is_null(),
+        "start" => one["measurements"].as_array().unwrap().iter().any(|measurement| {
+            let figures = measurement["statistics"].as_array().unwrap();
+            figures.iter().any(|figure| figure["name"].as_str().unwrap().contains("median"))
+        }),
+        _ => true,
+    };
+    for sort in
+        ["position", "name", "price", "isolation", "egress", "score", "start", "open_source"]
+    {
+        let (up, down) = (order(sort, "asc").await, order(sort, "desc").await);
+        for list in [&up, &down] {
+            let ranked: Vec<bool> = list.iter().map(|one| has_rank(sort, one)).collect();
+            assert!(ranked.is_sorted_by(|left, right| left >= right), "{sort}: {ranked:?}");
+        }
+        assert_ne!(up[0]["slug"], down[0]["slug"], "{sort}");
+    }
+    let html = app.get("/").await;
+    assert_eq!(html.text().matches("aria-sort=").count(), 7);
+}

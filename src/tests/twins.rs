@@ -42,7 +42,10 @@ fn listing() -> impl Strategy<Value = String> {
         maybe("gpu", &["1"]),
     );
     let order = (
-        maybe("sort", &["position", "name", "price", "isolation", "score"]),
+        maybe(
+            "sort",
+            &["position", "name", "price", "isolation", "egress", "score", "start", "open_source"],
+        ),
         maybe("order", &["asc", "desc"]),
         maybe("max_age_days", &["", "30", "60", "3650"]),
         maybe("as_of", &["", "2026-04-01", "2025-01-01", "2026-10-15"]),
