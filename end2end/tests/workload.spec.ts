@@ -31,11 +31,20 @@ test("one more at once takes a plan with a fee, which the address keeps", async 
   await expect(json).toHaveAttribute("href", /peak_concurrency=21/);
 });
 
-test("a total opens into the multiplication that made it", async ({ page }) => {
+test("a total opens into the multiplication that made it, and stays open while one types", async ({ page }) => {
   await page.goto(asked);
+  if (hasScripts()) {
+    await expect(page.locator("html")).toHaveAttribute("data-islands", "awake");
+  }
   const row = page.getByRole("row", { name: /E2B/ });
   await row.getByText("Why is mine different?").click();
   await expect(row).toContainText("1 × $0.000014 per vCPU-second × 8 s × 300,000 runs = $33.60");
+  await expect(row.getByRole("group")).toHaveAttribute("open", "");
+  if (hasScripts()) {
+    await page.getByLabel("Runs a day").fill("20000");
+    await expect(row).toContainText("600,000 runs = $67.20");
+    await expect(row.getByRole("group")).toHaveAttribute("open", "");
+  }
 });
 
 test("a comparison leads here with its own workload", async ({ page }) => {

@@ -62,6 +62,7 @@ pub fn Calculator(
     // The boxes send the providers themselves.
     let own: Besides = besides.iter().filter(|(name, _)| name != "providers").cloned().collect();
     keep_address(typed, errors, FIELDS, besides);
+    let said = offers.clone();
     view! {
         <form class="form calculator" method="get" action="/calculator">
             {inputs(FIELDS, typed, errors)}
@@ -71,21 +72,37 @@ pub fn Calculator(
                 <fieldset><legend class="visually-hidden">"Providers"</legend>{boxes}</fieldset></details>
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
+        <p class="visually-hidden" aria-live="polite">{move || told(&said.0, &typed.get())}</p>
         <div class="figures" inner_html=move || figures(&offers.0, &plans, &typed.get())></div>
     }
+}
+
+/// The offer at the price kind that is chosen: routed where there is one if none is.
+fn chosen(one: &Offers, price: Option<PriceKind>) -> Offer {
+    match price {
+        Some(kind) => one.at(kind).unwrap_or_else(|| one.unreached()),
+        None => one.at(PriceKind::Routed).unwrap_or_else(|| one.list.clone()),
+    }
+}
+
+/// What a screen reader is told when the figures change.
+fn told(offers: &[Offers], typed: &Typed) -> String {
+    let (ask, _) = typed.read(FIELDS, question);
+    let until = offers.iter().filter_map(|one| {
+        let offer = chosen(one, typed.price);
+        let exposed = expose(&offer, None, &ask).ok()?;
+        Some(format!("{}: {} until noticed.", offer.name, exposed.whole_until_noticed.shown()))
+    });
+    until.collect::<Vec<_>>().join(" ")
 }
 
 /// The figures for what is typed; what is wrong takes its default, which the fields say.
 fn figures(offers: &[Offers], plans: &[(String, String)], typed: &Typed) -> String {
     let (ask, errors) = typed.read(FIELDS, question);
-    let offer_of = |one: &Offers| match typed.price {
-        Some(kind) => one.at(kind).unwrap_or_else(|| one.unreached()),
-        None => one.at(PriceKind::Routed).unwrap_or_else(|| one.list.clone()),
-    };
     let markup = html! {
         @if !errors.is_empty() { p.notice { "Defaults stand in for what cannot be read." } }
         div.figure-tables {
-            @for one in offers { (table_of(&offer_of(one), plans, &ask)) }
+            @for one in offers { (table_of(&chosen(one, typed.price), plans, &ask)) }
         }
     };
     markup.into_string()

@@ -2,7 +2,9 @@
 //! asks the server, which renders this very component.
 
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
 use maud::{Markup, html};
+use web_sys::Element;
 
 use super::form::{Besides, Field, Fields, Typed, hidden, inputs, keep_address, price_choice};
 use crate::calculator::explanation::explain;
@@ -51,6 +53,8 @@ pub fn WorkloadCalculator(
     let typed = RwSignal::new(typed);
     let errors = Memo::new(move |_| typed.with(|typed| typed.read(FIELDS, question).1));
     let sent = hidden(&besides);
+    let opened = RwSignal::new(Vec::new());
+    let said = offers.clone();
     keep_address(typed, errors, FIELDS, besides);
     view! {
         <form class="form calculator" method="get" action="/calculator/workload">
@@ -59,25 +63,50 @@ pub fn WorkloadCalculator(
             {sent}
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <div class="figures" inner_html=move || figures(&offers.0, &typed.get())></div>
+        <p class="visually-hidden" aria-live="polite">{move || leader(&said.0, &typed.get())}</p>
+        // Figures come anew with every key: what was opened is remembered, so that it stays open.
+        <div class="figures" on:click=move |event| remember(&event, opened)
+            inner_html=move || figures(&offers.0, &typed.get(), &opened.get_untracked())></div>
     }
 }
 
+/// Notes down whose bill was opened or closed.
+fn remember(event: &leptos::ev::MouseEvent, opened: RwSignal<Vec<String>>) {
+    let clicked = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let summary = clicked.and_then(|element| element.closest("summary").ok().flatten());
+    let Some(slug) = summary.and_then(|summary| summary.get_attribute("data-slug")) else { return };
+    opened.update(|list| match list.iter().position(|known| *known == slug) {
+        Some(place) => drop(list.remove(place)),
+        None => list.push(slug),
+    });
+}
+
+/// What a screen reader is told when the figures change: who leads, and with what.
+fn leader(offers: &[Offers], typed: &Typed) -> String {
+    let (workload, _) = typed.read(FIELDS, question);
+    let league = league(offers, &workload, typed.price).unwrap_or_default();
+    let first = league.into_iter().find(|entry| entry.rank == Some(1));
+    first.map_or_else(
+        || "No total is exact.".to_owned(),
+        |entry| format!("Least: {}, {} a month.", entry.offer.name, entry.list.shown()),
+    )
+}
+
 /// The bills for what is typed; what is wrong takes its default, which the fields say.
-fn figures(offers: &[Offers], typed: &Typed) -> String {
+fn figures(offers: &[Offers], typed: &Typed, opened: &[String]) -> String {
     let (workload, errors) = typed.read(FIELDS, question);
     let markup = html! {
         @if !errors.is_empty() { p.notice { "Defaults stand in for what cannot be read." } }
         p { (workload.label()) }
         @match league(offers, &workload, typed.price) {
-            Ok(league) => (table(&league, &workload)),
+            Ok(league) => (table(&league, &workload, opened)),
             Err(error) => { p.notice { "No bill: a product " (error.to_string()) "." } }
         }
     };
     markup.into_string()
 }
 
-fn table(league: &[Entry], workload: &Workload) -> Markup {
+fn table(league: &[Entry], workload: &Workload, opened: &[String]) -> Markup {
     html! {
         table.cards.league role="table" {
             caption {
@@ -92,12 +121,12 @@ fn table(league: &[Entry], workload: &Workload) -> Markup {
                 th.number role="columnheader" scope="col" { "1,000 runs" }
                 th role="columnheader" scope="col" { "Where the money goes" }
             } }
-            tbody role="rowgroup" { @for entry in league { (row(entry, workload)) } }
+            tbody role="rowgroup" { @for entry in league { (row(entry, workload, opened)) } }
         }
     }
 }
 
-fn row(entry: &Entry, workload: &Workload) -> Markup {
+fn row(entry: &Entry, workload: &Workload, opened: &[String]) -> Markup {
     let bill = &entry.bill;
     let rank = entry.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let href = format!("/sandboxes/{}", entry.offer.slug);
@@ -118,7 +147,7 @@ fn row(entry: &Entry, workload: &Workload) -> Markup {
                 }
             }
             td.number role="cell" data-label="1,000 runs" { span { (bill.per_thousand_runs.shown()) } }
-            td role="cell" data-label="Where it goes" { div { (money(&bill.parts)) (why(entry, workload)) } }
+            td role="cell" data-label="Where it goes" { div { (money(&bill.parts)) (why(entry, workload, opened)) } }
         }
     }
 }
@@ -143,7 +172,8 @@ fn money(parts: &[(Part, Usd)]) -> Markup {
 }
 
 /// How the total came about, what it depends on, and what the router adds.
-fn why(entry: &Entry, workload: &Workload) -> Markup {
+fn why(entry: &Entry, workload: &Workload, opened: &[String]) -> Markup {
+    let slug = &entry.offer.slug;
     let bill = &entry.bill;
     let because = bill.total.because.join("; ");
     let verb = if bill.total.usd.is_some() { "Depends" } else { "No total" };
@@ -152,8 +182,8 @@ fn why(entry: &Entry, workload: &Workload) -> Markup {
     let more = entry.router_fee().map_or_else(|| "nobody knows what".to_owned(), Usd::shown);
     html! {
         @if !because.is_empty() { p.remark { (verb) ": " (because) "." } }
-        @if !steps.is_empty() { details.note {
-            summary { "Why is mine different?" }
+        @if !steps.is_empty() { details.note open[opened.contains(slug)] {
+            summary data-slug=(slug) { "Why is mine different?" }
             ol {
                 @for step in &steps {
                     li {
