@@ -52,16 +52,12 @@ pub fn catalog(listing: &Listing<'_>, question: &Question) -> Sheet {
         line.extend(summary(row).iter().map(brief));
         line
     });
-    let hidden = match listing.hidden {
-        0 => String::new(),
-        hidden => format!(" {hidden} more are left out by the filter."),
-    };
     Sheet {
         title: "Code sandboxes for AI agents".to_owned(),
         remarks: vec![format!(
-            "{} providers.{hidden} One hour of {}, use only, default class of each. Ranges and prices \
-             that are not known are not ranked.",
-            listing.rows.len(),
+            "{} One hour of {}, use only, default class of each. Ranges and prices that are not known are \
+             not ranked.",
+            listing.count_words(&question.filter),
             question.shape.label()
         )],
         data: Table::new(DATA, listing.rows.iter().map(|row| catalog_row(row, question))),

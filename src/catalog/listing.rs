@@ -84,6 +84,34 @@ impl Filter {
     }
 }
 
+impl Filter {
+    /// What it asks for, in words; empty where it asks for nothing.
+    pub fn words(&self) -> String {
+        let tier = self.isolation.map(|tier| format!("{} in some variant", tier.label()));
+        let status = self.status.map(|status| status.label().to_owned());
+        let needs = self.needs.iter().map(|need| need.label().to_lowercase());
+        let words: Vec<String> = tier.into_iter().chain(status).chain(needs).collect();
+        words.join(", ")
+    }
+}
+
+impl Listing<'_> {
+    /// How many are shown, how many are not, and why.
+    pub fn count_words(&self, filter: &Filter) -> String {
+        let shown = self.rows.len();
+        let noun = if shown == 1 { "provider" } else { "providers" };
+        match self.hidden {
+            0 => format!("{shown} {noun}."),
+            hidden => {
+                let words = filter.words();
+                format!(
+                    "{shown} {noun}; {hidden} more are left out by the filter, which asks for: {words}."
+                )
+            }
+        }
+    }
+}
+
 impl Need {
     fn is_met_by(self, provider: &Provider) -> bool {
         let claim: &Claim<Answer> = match self {

@@ -51,12 +51,7 @@ pub fn Home() -> impl IntoView {
         let href = dated(&Comparison::address(&routed));
         view! { <a class="button" href=href>{names.join(" vs ")}</a> }
     });
-    let shown = listing.rows.len();
-    let noun = if shown == 1 { "provider" } else { "providers" };
-    let hidden = match listing.hidden {
-        0 => format!("{shown} {noun}."),
-        hidden => format!("{shown} {noun}; {hidden} more are left out by the filter."),
-    };
+    let hidden = listing.count_words(&question.filter);
     view! {
         {head("Code sandboxes for AI agents, compared", DESCRIPTION)}
         {is_current().then(|| structured(&dataset(&state.site, &state.revision, DESCRIPTION)))}

@@ -516,3 +516,16 @@ async fn every_column_orders_both_ways_and_what_is_unknown_comes_last_in_both() 
     let html = app.get("/").await;
     assert_eq!(html.text().matches("aria-sort=").count(), 7);
 }
+
+#[tokio::test]
+async fn the_catalog_says_how_many_are_left_out_and_by_what() {
+    let app = TestApp::new().await;
+    let asked = "isolation=virtual_machine&open_source=1&status=listed";
+    for path in [format!("/?{asked}"), format!("/catalog.md?{asked}")] {
+        let said = words(&app.get(&path).await).replace('\\', "");
+        let why = "asks for: virtual machine in some variant, listed, open source.";
+        assert!(said.contains("more are left out by the filter, which"), "{path}");
+        assert!(said.contains(why), "{path}");
+    }
+    assert!(!words(&app.get("/").await).contains("left out"));
+}
