@@ -87,7 +87,8 @@ pub fn WorkloadPage() -> impl IntoView {
             <h2>"What these figures hold"</h2>
             <p>"The default class of each provider at the prices of " {on.to_string()} ", on the cheapest plan that allows the peak, the \
             length of a run and, where you name it, the creates a second. Credits and top-ups are told and not taken off. Totals \
-            that depend on something, or that nobody can give, have no rank. "
+            that depend on something, or that nobody can give, have no rank. A size above the largest that is sold has no price; \
+            least sizes and steps of sizes are not in the catalog yet, so a smaller one is priced as if it were sold. "
             <a href="/methodology">"How all of this is made"</a>"; "
             <a href="/calculator">"what a runaway costs"</a>"."</p>
         </section>
