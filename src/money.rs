@@ -15,6 +15,10 @@ pub const SHOWN_DIGITS: u32 = 8;
 /// The longest decimal that is read: more digits than any real price has. A product keeps 28 digits, so that a real
 /// price times a real size, time and count is exact; beyond that it is rounded half-even.
 pub const DIGITS_MAX: usize = 20;
+/// Seconds in an hour.
+pub const SECONDS_PER_HOUR: u32 = 3_600;
+/// Seconds in a day.
+pub const SECONDS_PER_DAY: u32 = 86_400;
 /// Seconds of a billing month: 30 days, as the workload calculator says.
 pub const SECONDS_PER_MONTH: u32 = 2_592_000;
 
@@ -278,7 +282,7 @@ impl Quantity {
 
     /// Seconds as people say them: "90 s", "5 min", "24 h", "30 days"; the largest unit that divides them.
     pub fn duration(self) -> String {
-        for (unit, seconds) in [("days", 86_400_u32), ("h", 3_600), ("min", 60)] {
+        for (unit, seconds) in [("days", SECONDS_PER_DAY), ("h", SECONDS_PER_HOUR), ("min", 60)] {
             let count = self.0 / Decimal::from(seconds);
             // A single day reads better as 24 hours.
             let least = if unit == "days" { Decimal::TWO } else { Decimal::ONE };
@@ -347,7 +351,7 @@ impl Period {
         match self {
             Self::Second => 1,
             Self::Minute => 60,
-            Self::Hour => 3_600,
+            Self::Hour => SECONDS_PER_HOUR,
             Self::Month => SECONDS_PER_MONTH,
         }
     }

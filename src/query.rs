@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::calculator::exposure::Exposure;
-use crate::calculator::input::{Bounds, Input, read_count};
+use crate::calculator::input::{self, Bounds, Input, read_count};
 use crate::calculator::workload::Workload;
 use crate::catalog::chronicle::Interest;
 use crate::catalog::claim::{Seen, Tier};
@@ -132,29 +132,17 @@ impl Query {
 
     /// A size, in vCPU and GiB.
     pub fn shape(&mut self) -> Shape {
-        #[expect(
-            clippy::redundant_closure_for_method_calls,
-            reason = "the method alone holds for one lifetime only"
-        )]
-        self.input(|input| input.shape())
+        self.input(input::shape)
     }
 
     /// A question about runaways.
     pub fn exposure(&mut self) -> Exposure {
-        #[expect(
-            clippy::redundant_closure_for_method_calls,
-            reason = "the method alone holds for one lifetime only"
-        )]
-        self.input(|input| input.exposure())
+        self.input(input::exposure)
     }
 
     /// A question about a workload.
     pub fn workload(&mut self) -> Workload {
-        #[expect(
-            clippy::redundant_closure_for_method_calls,
-            reason = "the method alone holds for one lifetime only"
-        )]
-        self.input(|input| input.workload())
+        self.input(input::workload)
     }
 
     /// A decimal.
@@ -185,9 +173,14 @@ impl Query {
         text(&self.pairs, name)
     }
 
+    /// The text of a parameter, unless a form sent it as a choice that was not made.
+    fn choice(&self, name: &str) -> Option<String> {
+        self.text(name).filter(|text| !(self.of_form && text.is_empty()))
+    }
+
     /// A word of a vocabulary; an empty choice of a form is none.
     pub fn word<T>(&mut self, name: &str, parse: fn(&str) -> Result<T, String>) -> Option<T> {
-        let text = self.text(name).filter(|text| !(self.of_form && text.is_empty()))?;
+        let text = self.choice(name)?;
         parse(&text).map_err(|message| self.error(name, message)).ok()
     }
 
@@ -204,8 +197,7 @@ impl Query {
 
     /// The day whose prices hold: today unless an earlier one is named.
     pub fn as_of(&mut self, today: Date) -> Date {
-        let text = self.text("as_of").filter(|text| !(self.of_form && text.is_empty()));
-        let Some(text) = text else { return today };
+        let Some(text) = self.choice("as_of") else { return today };
         match Seen::parse(&text) {
             Ok(Seen::Day(day)) if day <= today => day,
             Ok(Seen::Day(_)) => {
@@ -238,8 +230,7 @@ impl Query {
 
     /// Which changes are asked about.
     pub fn interest(&mut self, catalog: &Catalog, published: &[Published]) -> Interest {
-        let since = self.text("since").filter(|text| !(self.of_form && text.is_empty()));
-        let since = since.and_then(|name| {
+        let since = self.choice("since").and_then(|name| {
             // A catalog that was put back has an old name again: the newest of that name counts.
             let known = published.iter().find(|one| one.revision.name() == name);
             if known.is_none() {
@@ -260,7 +251,7 @@ impl Query {
 
     /// A whole number between two bounds that need not be there; an empty field of a form is none.
     pub fn optional_count(&mut self, name: &'static str, least: u64, most: u64) -> Option<u64> {
-        let text = self.text(name).filter(|text| !(self.of_form && text.is_empty()))?;
+        let text = self.choice(name)?;
         read_count(text.trim(), least, most).map_err(|message| self.error(name, message)).ok()
     }
 

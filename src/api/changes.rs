@@ -18,7 +18,7 @@ use super::views::Envelope;
 use super::views::change::{ChangesView, DatedView, RevisionView};
 use crate::catalog::change::{Dated, Fate, ProviderChange};
 use crate::catalog::chronicle::{Chronicle, Interest, Told, chronicle};
-use crate::state::AppState;
+use crate::state::{AppState, Site};
 
 /// Entries of a feed, at most; the newest.
 const FEED_ENTRIES_MAX: usize = 100;
@@ -63,10 +63,9 @@ pub async fn feed_of_provider(
 
 fn written(state: &AppState, interest: &Interest, about: &str, own: &str) -> Response {
     let chronicle = chronicle(&state.published, &state.catalog, interest);
-    let base = state.site.base_url.as_str();
     let own = state.site.absolute(own);
     let page = state.site.absolute("/changes");
-    let entries = entries(&chronicle, base);
+    let entries = entries(&chronicle, &state.site);
     let first = instant(&state.revision.published_at);
     let updated = entries.first().map_or(first, |entry| entry.updated);
     let feed = FeedBuilder::default()
@@ -92,19 +91,19 @@ fn interest(state: &AppState, asked: &Asked) -> Result<Interest, Problem> {
 }
 
 /// The newest entries: revisions by the time of their publication, dated values by their day.
-fn entries(chronicle: &Chronicle<'_>, base: &str) -> Vec<Entry> {
+fn entries(chronicle: &Chronicle<'_>, site: &Site) -> Vec<Entry> {
     let revisions = chronicle
         .revisions
         .iter()
-        .flat_map(|told| told.changes.iter().map(|change| revision_entry(told, change, base)));
-    let dated = chronicle.dated.iter().map(|one| dated_entry(one, base));
+        .flat_map(|told| told.changes.iter().map(|change| revision_entry(told, change, site)));
+    let dated = chronicle.dated.iter().map(|one| dated_entry(one, site));
     let mut entries: Vec<Entry> = revisions.chain(dated).collect();
     entries.sort_by_key(|entry| Reverse(entry.updated));
     entries.truncate(FEED_ENTRIES_MAX);
     entries
 }
 
-fn revision_entry(told: &Told<'_>, change: &ProviderChange, base: &str) -> Entry {
+fn revision_entry(told: &Told<'_>, change: &ProviderChange, site: &Site) -> Entry {
     let revision = &told.published.revision;
     let lines: Vec<String> = change
         .fields
@@ -119,29 +118,27 @@ fn revision_entry(told: &Told<'_>, change: &ProviderChange, base: &str) -> Entry
         Fate::Changed => format!("{}: {} changed", change.name, count(lines.len())),
         fate => format!("{}: {}", change.name, fate.label()),
     };
-    entry(
-        format!("{base}/changes#{}-{}", revision.anchor(), change.slug),
-        title,
-        &revision.published_at,
-        lines.join("\n"),
-    )
+    let address = site.absolute(&format!("/changes#{}-{}", revision.anchor(), change.slug));
+    entry(address.clone(), address, title, &revision.published_at, lines.join("\n"))
 }
 
-fn dated_entry(one: &Dated<'_>, base: &str) -> Entry {
+fn dated_entry(one: &Dated<'_>, site: &Site) -> Entry {
     let slug = &one.provider.slug;
     let before = one.before.as_ref().map_or_else(String::new, |before| format!("{before} → "));
+    // Many entries lead to one table: what names an entry is more than its link.
     entry(
-        format!("{base}/sandboxes/{slug}?{}={}#price-history", one.key, one.since),
+        site.absolute(&format!("/sandboxes/{slug}?{}={}#price-history", one.key, one.since)),
+        site.absolute(&format!("/sandboxes/{slug}#price-history")),
         format!("{}: {}", one.provider.name, one.label),
         &format!("{}T00:00:00Z", one.since),
         format!("{before}{}", one.after),
     )
 }
 
-fn entry(address: String, title: String, updated: &str, words: String) -> Entry {
+fn entry(id: String, address: String, title: String, updated: &str, words: String) -> Entry {
     Entry {
         title: Text::plain(title),
-        id: address.clone(),
+        id,
         updated: instant(updated),
         links: vec![LinkBuilder::default().href(address).rel("alternate".to_owned()).build()],
         content: Some(Content {

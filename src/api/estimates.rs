@@ -10,7 +10,7 @@ use super::views::{Envelope, EstimateView, ExposureView, QuoteView, ShapeView};
 use crate::calculator::exposure::expose;
 use crate::calculator::input;
 use crate::calculator::league::league;
-use crate::calculator::offer::{Offer, Offers};
+use crate::calculator::offer::Offers;
 use crate::catalog::card::PriceCard;
 use crate::catalog::provider::Provider;
 use crate::catalog::shape::{Ask, price};
@@ -115,8 +115,7 @@ pub async fn estimate_exposure(asked: Asked) -> Result<Response, Problem> {
     Problem::of(query)?;
     let mut exposures = Vec::new();
     for provider in providers {
-        let kind = kind.unwrap_or_else(|| provider.price_kind_on(on));
-        let offer = Offer::of(provider, provider.default_variant(), kind, on);
+        let offer = Offers::of(provider, on).at(kind);
         let plan = offer.plan_for(&plans, &ask.shape, ask.runaways);
         let exposed = expose(&offer, plan, &ask).map_err(|error| {
             Problem::bad_request(vec![FieldError {

@@ -314,9 +314,7 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
                 offer.card.kind.word().into(),
                 Datum::text(exposed.plan.clone()),
                 Datum::number(Some(exposed.agent_hours_blocked)),
-                Datum::number(
-                    exposed.agent_seconds_with_timeout.map(|seconds| seconds.divided_by(3_600)),
-                ),
+                Datum::number(exposed.agent_hours_with_timeout()),
                 Datum::number(Some(exposed.runaways_held)),
                 Datum::number(exposed.capacity.map(|(most, _)| most)),
                 Datum::number(Some(exposed.runs_with_retries)),

@@ -1044,8 +1044,8 @@ impl ExposureView {
             backstops: exposed.backstops.iter().map(BackstopView::from).collect(),
             agent_hours_blocked: exposed.agent_hours_blocked.to_string(),
             agent_hours_with_timeout: exposed
-                .agent_seconds_with_timeout
-                .map(|seconds| seconds.divided_by(3_600).to_string()),
+                .agent_hours_with_timeout()
+                .map(|hours| hours.to_string()),
             runs_with_retries: exposed.runs_with_retries,
             nearest_sold: exposed.nearest_sold.as_ref().map(|(shape, hour)| SoldView {
                 shape: ShapeView::from(shape),

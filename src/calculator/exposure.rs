@@ -4,7 +4,7 @@ use super::offer::{Offer, PlanOffer, Stop};
 use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::{Ask, Estimate, Exactness, Shape, nearest_sold, price};
 use crate::catalog::word::Component;
-use crate::money::{MoneyError, Quantity, Usd, count};
+use crate::money::{MoneyError, Quantity, SECONDS_PER_DAY, SECONDS_PER_HOUR, Usd, count};
 
 /// The question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +138,11 @@ pub struct Line<'a> {
 }
 
 impl Exposed {
+    /// Hours that agents stand still with the timeout, all together; `None` where there is none.
+    pub fn agent_hours_with_timeout(&self) -> Option<Quantity> {
+        self.agent_seconds_with_timeout.map(|seconds| seconds.divided_by(SECONDS_PER_HOUR))
+    }
+
     /// What really hurts, which is not money, in a sentence.
     pub fn beside_money(&self, ask: &Exposure) -> String {
         let with = self.agent_seconds_with_timeout.map_or_else(String::new, |seconds| {
@@ -180,49 +185,49 @@ impl Exposed {
     }
 }
 
+/// What one sandbox costs for some seconds: all of it, or its processors.
+type Bill<'a> = &'a dyn Fn(Quantity) -> Estimate;
+
 /// What the runaways cost under an offer and a plan of it.
 pub fn expose(
     offer: &Offer,
     plan: Option<&PlanOffer>,
     ask: &Exposure,
 ) -> Result<Exposed, MoneyError> {
-    let cpu_only = Shape { memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO, ..ask.shape };
-    let one = |shape: Shape, seconds: Quantity| {
+    let of = |shape: Shape, seconds: Quantity| {
         let plan = plan.map(|plan| plan.id.as_str());
         price(&offer.card, &Ask { plan, ..Ask::plain(shape, seconds) })
     };
+    let whole = |seconds: Quantity| of(ask.shape, seconds);
     // Where a sandbox is sold as one, its processors have no price of their own.
     let as_one = offer.card.row(Component::Sandbox).is_some();
+    let cpu_only = Shape { memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO, ..ask.shape };
     let cpu = |seconds: Quantity| {
         if as_one {
             Estimate::unpriced("processors are sold together with memory")
         } else {
-            one(cpu_only, seconds)
+            of(cpu_only, seconds)
         }
-    };
-    let many = |shape: Shape, seconds: Quantity, times: u64| {
-        if shape == ask.shape { one(shape, seconds) } else { cpu(seconds) }.times(times)
     };
     let capacity = plan.and_then(|plan| plan.cap(&ask.shape));
     let held = capacity.map_or(ask.runaways, |(most, _)| most.min(ask.runaways));
     // Where sources disagree about what the plan holds, so does what all of them cost.
     let disputed = plan.map_or(&[][..], |plan| plan.disputed.as_slice());
     let noticed = Quantity::from(ask.noticed_after_seconds);
-    let hour = Quantity::from(3_600_u64);
-    let nearest = match price(&offer.card, &Ask::plain(ask.shape, hour)).exactness {
+    let [hour, day] =
+        [SECONDS_PER_HOUR, SECONDS_PER_DAY].map(|seconds| Quantity::from(u64::from(seconds)));
+    let nearest = match whole(hour).exactness {
         Exactness::Unpriced => nearest_sold(&offer.card, ask.shape),
         Exactness::Exact | Exactness::Depends => None,
     };
-    let nearest = nearest.map(|shape| (shape, one(shape, hour)));
+    let nearest = nearest.map(|shape| (shape, of(shape, hour)));
     // A rate is that of an hour: a second alone would be the bill of a run that short, with its step and minimum.
-    let rates = |shape: Shape| -> Result<[Estimate; 3], MoneyError> {
-        let of_hour = if shape == ask.shape { one(shape, hour) } else { cpu(hour) };
-        let of_day = Quantity::from(86_400_u64);
-        let of_day = if shape == ask.shape { one(shape, of_day) } else { cpu(of_day) };
-        Ok([of_hour.clone().part(Quantity::ONE, 3_600)?, of_hour, of_day])
+    let rates = |bill: Bill<'_>| -> Result<[Estimate; 3], MoneyError> {
+        let of_hour = bill(hour);
+        Ok([of_hour.clone().part(Quantity::ONE, SECONDS_PER_HOUR.into())?, of_hour, bill(day)])
     };
-    let cpu_until_noticed = many(cpu_only, noticed, ask.runaways)?;
-    let whole_until_noticed = many(ask.shape, noticed, ask.runaways)?;
+    let cpu_until_noticed = cpu(noticed).times(ask.runaways)?;
+    let whole_until_noticed = whole(noticed).times(ask.runaways)?;
     // A plan that does not say lets a session last at most as long as the most generous one: nothing to reckon with.
     let session = match plan {
         Some(plan)
@@ -232,15 +237,16 @@ pub fn expose(
         }
         _ => &offer.longest_session_seconds,
     };
-    let with_timeout = |shape: Shape, without: &Estimate| -> Result<Option<Estimate>, MoneyError> {
-        let Some(timeout) = ask.timeout_seconds else { return Ok(None) };
-        let seconds = Quantity::from(timeout);
-        let seconds = session.seconds().map_or(seconds, |longest| seconds.min(longest));
-        let limited = many(shape, seconds, ask.runaways * ask.attempts)?;
-        Ok(Some(limited.at_most(without)))
-    };
-    let cpu_with_timeout = with_timeout(cpu_only, &cpu_until_noticed)?;
-    let whole_with_timeout = with_timeout(ask.shape, &whole_until_noticed)?;
+    let with_timeout =
+        |bill: Bill<'_>, without: &Estimate| -> Result<Option<Estimate>, MoneyError> {
+            let Some(timeout) = ask.timeout_seconds else { return Ok(None) };
+            let seconds = Quantity::from(timeout);
+            let seconds = session.seconds().map_or(seconds, |longest| seconds.min(longest));
+            let limited = bill(seconds).times(ask.runaways * ask.attempts)?;
+            Ok(Some(limited.at_most(without)))
+        };
+    let cpu_with_timeout = with_timeout(&cpu, &cpu_until_noticed)?;
+    let whole_with_timeout = with_timeout(&whole, &whole_until_noticed)?;
     let saved = |with: Option<&Estimate>, without: &Estimate| with.map(|with| without.less(with));
     let backstop = |kind: BackstopKind, stop: &Stop| -> Result<Backstop, MoneyError> {
         let seconds = stop.seconds();
@@ -249,23 +255,23 @@ pub fn expose(
             Some(seconds) => Some(seconds.min(noticed)),
             None => stop.never().then_some(noticed),
         };
-        let spent = |shape: Shape| until.map(|until| many(shape, until, held)).transpose();
+        let spent = |bill: Bill<'_>| until.map(|until| bill(until).times(held)).transpose();
         Ok(Backstop {
             kind,
             state: stop.state,
             limit: stop.limit,
             source: stop.source.clone(),
             as_of: stop.as_of.clone(),
-            cpu_usd: spent(cpu_only)?.and_then(|sum| sum.usd),
-            whole: spent(ask.shape)?.map(|whole| whole.resting_on(disputed)),
+            cpu_usd: spent(&cpu)?.and_then(|sum| sum.usd),
+            whole: spent(&whole)?.map(|whole| whole.resting_on(disputed)),
         })
     };
     Ok(Exposed {
         capacity,
         runaways_held: held,
         plan: plan.map(|plan| plan.id.clone()),
-        cpu_rates: rates(cpu_only)?,
-        whole_rates: rates(ask.shape)?,
+        cpu_rates: rates(&cpu)?,
+        whole_rates: rates(&whole)?,
         cpu_saved: saved(cpu_with_timeout.as_ref(), &cpu_until_noticed),
         whole_saved: saved(whole_with_timeout.as_ref(), &whole_until_noticed),
         cpu_until_noticed,
@@ -286,6 +292,8 @@ pub fn expose(
             .transpose()?,
         runs_with_retries: ask.runaways * ask.attempts,
         nearest_sold: nearest,
-        agent_hours_blocked: noticed.times(Quantity::from(ask.runaways))?.divided_by(3_600),
+        agent_hours_blocked: noticed
+            .times(Quantity::from(ask.runaways))?
+            .divided_by(SECONDS_PER_HOUR),
     })
 }

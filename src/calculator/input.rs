@@ -122,65 +122,65 @@ impl<'a> Input<'a> {
         self.read(name, default, |text| read_count(text, least, most))
     }
 
-    /// A size.
-    pub fn shape(&mut self) -> Shape {
-        Shape {
-            vcpu: self.quantity("vcpu", VCPU),
-            memory_gib: self.quantity("memory_gib", MEMORY_GIB),
-            disk_gib: self.quantity("disk_gib", DISK_GIB),
-        }
-    }
-
-    /// A question about runaways.
-    pub fn exposure(&mut self) -> Exposure {
-        let first = Exposure::default();
-        let noticed = "noticed_after_seconds";
-        Exposure {
-            shape: self.shape(),
-            runaways: self.count("runaways", first.runaways, 1, RUNAWAYS_MAX),
-            noticed_after_seconds: self.count(
-                noticed,
-                first.noticed_after_seconds,
-                1,
-                NOTICED_AFTER_SECONDS_MAX,
-            ),
-            timeout_seconds: self.read("timeout_seconds", first.timeout_seconds, |text| {
-                if text == NO_TIMEOUT {
-                    return Ok(None);
-                }
-                read_count(text, 1, TIMEOUT_SECONDS_MAX)
-                    .map(Some)
-                    .map_err(|message| format!("{message}, or {NO_TIMEOUT}"))
-            }),
-            attempts: self.count("attempts", first.attempts, 1, ATTEMPTS_MAX),
-        }
-    }
-
-    /// A question about a workload.
-    pub fn workload(&mut self) -> Workload {
-        let first = Workload::default();
-        Workload {
-            shape: self.shape(),
-            runs_per_day: self.count("runs_per_day", first.runs_per_day, 1, RUNS_PER_DAY_MAX),
-            seconds_per_run: self.quantity("seconds_per_run", SECONDS_PER_RUN),
-            peak_concurrency: self.count(
-                "peak_concurrency",
-                first.peak_concurrency,
-                1,
-                PEAK_CONCURRENCY_MAX,
-            ),
-            // An empty field of a form is none.
-            creates_per_second: self.read("creates_per_second", None, |text| {
-                if text.is_empty() { Ok(None) } else { CREATES_PER_SECOND.read(text).map(Some) }
-            }),
-            utilisation_percent: self.quantity("utilisation_percent", UTILISATION_PERCENT),
-            paused_hours: self.quantity("paused_hours", PAUSED_HOURS),
-        }
-    }
-
     /// Everything that was wrong: the name, and what is allowed.
     pub fn errors(self) -> Vec<(&'static str, String)> {
         self.errors
+    }
+}
+
+/// A size.
+pub fn shape(input: &mut Input<'_>) -> Shape {
+    Shape {
+        vcpu: input.quantity("vcpu", VCPU),
+        memory_gib: input.quantity("memory_gib", MEMORY_GIB),
+        disk_gib: input.quantity("disk_gib", DISK_GIB),
+    }
+}
+
+/// A question about runaways.
+pub fn exposure(input: &mut Input<'_>) -> Exposure {
+    let first = Exposure::default();
+    let noticed = "noticed_after_seconds";
+    Exposure {
+        shape: shape(input),
+        runaways: input.count("runaways", first.runaways, 1, RUNAWAYS_MAX),
+        noticed_after_seconds: input.count(
+            noticed,
+            first.noticed_after_seconds,
+            1,
+            NOTICED_AFTER_SECONDS_MAX,
+        ),
+        timeout_seconds: input.read("timeout_seconds", first.timeout_seconds, |text| {
+            if text == NO_TIMEOUT {
+                return Ok(None);
+            }
+            read_count(text, 1, TIMEOUT_SECONDS_MAX)
+                .map(Some)
+                .map_err(|message| format!("{message}, or {NO_TIMEOUT}"))
+        }),
+        attempts: input.count("attempts", first.attempts, 1, ATTEMPTS_MAX),
+    }
+}
+
+/// A question about a workload.
+pub fn workload(input: &mut Input<'_>) -> Workload {
+    let first = Workload::default();
+    Workload {
+        shape: shape(input),
+        runs_per_day: input.count("runs_per_day", first.runs_per_day, 1, RUNS_PER_DAY_MAX),
+        seconds_per_run: input.quantity("seconds_per_run", SECONDS_PER_RUN),
+        peak_concurrency: input.count(
+            "peak_concurrency",
+            first.peak_concurrency,
+            1,
+            PEAK_CONCURRENCY_MAX,
+        ),
+        // An empty field of a form is none.
+        creates_per_second: input.read("creates_per_second", None, |text| {
+            if text.is_empty() { Ok(None) } else { CREATES_PER_SECOND.read(text).map(Some) }
+        }),
+        utilisation_percent: input.quantity("utilisation_percent", UTILISATION_PERCENT),
+        paused_hours: input.quantity("paused_hours", PAUSED_HOURS),
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_wrong_takes_the_default_and_is_remembered() {
         let mut input = Input::new(&|name| (name == "runaways").then(|| "many".to_owned()));
-        let ask = input.exposure();
+        let ask = exposure(&mut input);
         assert_eq!(ask, Exposure::default());
         assert_eq!(
             input.errors(),
@@ -219,6 +219,6 @@ mod tests {
     #[test]
     fn no_timeout_is_a_word() {
         let mut input = Input::new(&|name| (name == "timeout_seconds").then(|| "none".to_owned()));
-        assert_eq!(input.exposure().timeout_seconds, None);
+        assert_eq!(exposure(&mut input).timeout_seconds, None);
     }
 }

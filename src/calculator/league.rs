@@ -40,22 +40,17 @@ pub fn league(
 ) -> Result<Vec<Entry>, MoneyError> {
     let mut entries = Vec::new();
     for one in offers {
-        let list = monthly_bill(&one.list, workload)?;
-        let routed = one.at(PriceKind::Routed);
-        let through = routed.as_ref().map(|offer| monthly_bill(offer, workload)).transpose()?;
-        let (list_total, routed_total) =
-            (list.total.clone(), through.as_ref().map(|bill| bill.total.clone()));
-        let (offer, bill) = match (kind, routed.zip(through)) {
-            (Some(PriceKind::List), _) | (None, None) => (one.list.clone(), list),
-            (_, Some(routed)) => routed,
-            // Who is not reached has no routed price: none stands under that label.
-            (Some(PriceKind::Routed), None) => {
-                let offer = one.unreached();
-                let bill = monthly_bill(&offer, workload)?;
-                (offer, bill)
+        let offer = one.at(kind);
+        let bill = monthly_bill(&offer, workload)?;
+        let total = |kind: PriceKind| -> Result<Estimate, MoneyError> {
+            if offer.card.kind == kind {
+                return Ok(bill.total.clone());
             }
+            monthly_bill(&one.at(Some(kind)), workload).map(|bill| bill.total)
         };
-        entries.push(Entry { offer, bill, list: list_total, routed: routed_total, rank: None });
+        let list = total(PriceKind::List)?;
+        let routed = one.routed.as_ref().map(|_| total(PriceKind::Routed)).transpose()?;
+        entries.push(Entry { offer, bill, list, routed, rank: None });
     }
     let by_routed = kind == Some(PriceKind::Routed);
     let total =

@@ -108,21 +108,17 @@ impl Offers {
         }
     }
 
-    /// The offer under the routed prices of a provider that the router does not reach: it has none.
-    pub fn unreached(&self) -> Offer {
-        let card =
-            PriceCard { kind: PriceKind::Routed, rows: Vec::new(), ..self.list.card.clone() };
-        Offer { card, ..self.list.clone() }
-    }
-
-    /// The offer at a price kind; `None` where the router does not reach it.
-    pub fn at(&self, kind: PriceKind) -> Option<Offer> {
-        match kind {
-            PriceKind::List => Some(self.list.clone()),
-            PriceKind::Routed => {
-                self.routed.clone().map(|card| Offer { card, ..self.list.clone() })
+    /// The offer at a price kind: routed where the router reaches it, else list, if none is named. Who is not reached has no
+    /// routed price: none stands under that label.
+    pub fn at(&self, kind: Option<PriceKind>) -> Offer {
+        let card = match (kind, &self.routed) {
+            (Some(PriceKind::List), _) | (None, None) => self.list.card.clone(),
+            (_, Some(routed)) => routed.clone(),
+            (Some(PriceKind::Routed), None) => {
+                PriceCard { kind: PriceKind::Routed, rows: Vec::new(), ..self.list.card.clone() }
             }
-        }
+        };
+        Offer { card, ..self.list.clone() }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::catalog::card::CardRow;
 use crate::catalog::claim::Paused;
 use crate::catalog::shape::{Ask, Estimate, Line, Shape, price};
 use crate::catalog::word::Component;
-use crate::money::{Measured, MoneyError, Quantity, Usd, count};
+use crate::money::{Measured, MoneyError, Quantity, SECONDS_PER_DAY, SECONDS_PER_HOUR, Usd, count};
 
 /// Days of a billing month.
 pub const DAYS_PER_MONTH: u64 = 30;
@@ -13,10 +13,6 @@ pub const DAYS_PER_MONTH: u64 = 30;
 const THOUSAND: u64 = 1_000;
 /// Sandboxes at once for each that is created in a second, where nothing else is said.
 const PEAK_PER_CREATE: u32 = 10;
-/// Seconds in a day.
-const DAY: u64 = 86_400;
-/// Seconds in an hour.
-const HOUR: u64 = 3_600;
 
 /// The question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,14 +81,17 @@ impl Workload {
     pub fn at_once(&self) -> u64 {
         let seconds = self.seconds_per_run.times(Quantity::from(self.runs_per_day));
         let average = seconds.map_or(u64::MAX, |seconds| {
-            seconds.rounded_up_to(Quantity::from(DAY)).divided_by(86_400).whole()
+            seconds
+                .rounded_up_to(Quantity::from(u64::from(SECONDS_PER_DAY)))
+                .divided_by(SECONDS_PER_DAY)
+                .whole()
         });
         self.peak_concurrency.max(average)
     }
 
     /// Sandboxes that are created in a second on average.
     fn average_creates(&self) -> Quantity {
-        Quantity::from(self.runs_per_day).divided_by(86_400)
+        Quantity::from(self.runs_per_day).divided_by(SECONDS_PER_DAY)
     }
 
     /// Sandboxes created in a second: as named, else a tenth of the peak.
@@ -257,7 +256,7 @@ fn unknowns(offer: &Offer, plan: &PlanOffer, workload: &Workload) -> Vec<String>
         format!("how many {} holds at once is {why}; {at_once} are assumed to fit", plan.name)
     });
     let never = plan.longest_session_seconds.never() || offer.longest_session_seconds.never();
-    let is_long = workload.seconds_per_run > Quantity::from(HOUR);
+    let is_long = workload.seconds_per_run > Quantity::from(u64::from(SECONDS_PER_HOUR));
     let session = (is_long && !never && longest(offer, plan).is_none())
         .then(|| format!("how long a session of {} lasts at most is not known", plan.name));
     cap.into_iter().chain(session).collect()
@@ -282,7 +281,7 @@ fn paused<'a>(
     if workload.paused_hours.is_zero() {
         return Ok(None);
     }
-    let seconds = workload.paused_hours.times(Quantity::from(HOUR))?;
+    let seconds = workload.paused_hours.times(Quantity::from(u64::from(SECONDS_PER_HOUR)))?;
     let disk = Shape { vcpu: Quantity::ZERO, memory_gib: Quantity::ZERO, ..workload.shape };
     Ok(Some(match offer.paused {
         Some(Paused::Nothing) => Estimate::nothing(),

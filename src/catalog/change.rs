@@ -79,32 +79,40 @@ fn said(field: &Field<'_>) -> String {
 }
 
 fn field_changes(old: &Provider, new: &Provider) -> Vec<FieldChange> {
-    let (old, new) = (fields(old), fields(new));
-    // That somebody looked again is no change.
-    let told = |list: &&Field<'_>| list.key != CHECKED_ON;
-    let by_key = |list: &'_ [Field<'_>]| -> BTreeMap<String, (String, String)> {
-        list.iter().map(|field| (field.key.clone(), (field.label.clone(), said(field)))).collect()
+    let told = |provider: &Provider| -> Vec<(String, String, String)> {
+        // That somebody looked again is no change.
+        let told = fields(provider).into_iter().filter(|field| field.key != CHECKED_ON);
+        told.map(|field| {
+            let said = said(&field);
+            (field.key, field.label, said)
+        })
+        .collect()
     };
-    let (before, after) = (by_key(&old), by_key(&new));
-    let changed = new.iter().filter(told).filter(|field| {
-        before
-            .get(&field.key)
-            .is_none_or(|(label, was)| *label != field.label || *was != said(field))
-    });
-    let changed = changed.map(|field| FieldChange {
-        key: field.key.clone(),
-        label: field.label.clone(),
-        before: before.get(&field.key).map(|(_, was)| was.clone()),
-        after: Some(said(field)),
-    });
-    let gone = old.iter().filter(told).filter(|field| !after.contains_key(&field.key));
-    let gone = gone.map(|field| FieldChange {
-        key: field.key.clone(),
-        label: field.label.clone(),
-        before: Some(said(field)),
+    let (old, new) = (told(old), told(new));
+    let mut before: BTreeMap<&str, (&str, &str)> = old
+        .iter()
+        .map(|(key, label, said)| (key.as_str(), (label.as_str(), said.as_str())))
+        .collect();
+    let mut changes = Vec::new();
+    for (key, label, said) in &new {
+        let was = before.remove(key.as_str());
+        if was != Some((label, said)) {
+            changes.push(FieldChange {
+                key: key.clone(),
+                label: label.clone(),
+                before: was.map(|(_, was)| was.to_owned()),
+                after: Some(said.clone()),
+            });
+        }
+    }
+    let gone = old.iter().filter(|(key, _, _)| before.contains_key(key.as_str()));
+    changes.extend(gone.map(|(key, label, said)| FieldChange {
+        key: key.clone(),
+        label: label.clone(),
+        before: Some(said.clone()),
         after: None,
-    });
-    changed.chain(gone).collect()
+    }));
+    changes
 }
 
 /// A value that has held since a day of its own.

@@ -32,7 +32,7 @@ impl Told<'_> {
                 "Changed as well, but in a form that is not read any more: {slugs}."
             ));
         }
-        let words = if self.published.is_first {
+        let words = if self.published.revision.is_first() {
             "The first revision that this site published: there is none to compare it with."
         } else if self.changes.is_empty() {
             "No value changed: sources were read again, or words about them."
@@ -82,7 +82,7 @@ pub fn chronicle<'a>(
                 .collect(),
         })
         .filter(|told| {
-            let first = told.published.is_first && interest.since.is_none();
+            let first = told.published.revision.is_first() && interest.since.is_none();
             interest.slugs.is_none()
                 || first
                 || !told.changes.is_empty()

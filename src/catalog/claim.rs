@@ -123,8 +123,7 @@ impl Evidence {
 
     /// The day on which somebody saw it last; `None` where none of its material has a date.
     pub fn last_seen(&self) -> Option<Date> {
-        let sources = self.sources.iter().map(|source| source.seen_on);
-        sources.chain([self.as_of]).filter_map(Seen::first_day).max()
+        self.last_seen_by(Date::MAX)
     }
 
     /// The day on which somebody had seen it last by a day; `None` where nobody is known to have.
@@ -409,29 +408,24 @@ impl Value for Quantity {
     }
 }
 
-impl Value for Tier {
-    fn parse(raw: &Raw<'_>) -> Result<Self, String> {
-        match raw {
-            Raw::Text(word) => Self::parse(word),
-            _ => Self::parse(""),
-        }
-    }
-    fn shown(&self) -> String {
-        self.label().to_owned()
-    }
+/// A word of a closed list as a value.
+macro_rules! word_value {
+    ($($name:ident),+) => {
+        $(impl Value for $name {
+            fn parse(raw: &Raw<'_>) -> Result<Self, String> {
+                match raw {
+                    Raw::Text(word) => Self::parse(word),
+                    _ => Self::parse(""),
+                }
+            }
+            fn shown(&self) -> String {
+                self.label().to_owned()
+            }
+        })+
+    };
 }
 
-impl Value for Paused {
-    fn parse(raw: &Raw<'_>) -> Result<Self, String> {
-        match raw {
-            Raw::Text(word) => Self::parse(word),
-            _ => Self::parse(""),
-        }
-    }
-    fn shown(&self) -> String {
-        self.label().to_owned()
-    }
-}
+word_value!(Tier, Paused);
 
 /// Yes, partly or no, with what has to be known besides.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,6 +32,11 @@ impl Revision {
         self.digest.get(..REVISION_DIGITS).unwrap_or(&self.digest)
     }
 
+    /// Whether it is the first that this site published: nothing is there to compare it with.
+    pub fn is_first(&self) -> bool {
+        self.number == 1
+    }
+
     /// Its place on the page of changes. A catalog that was put back has an old name again, but never an old number.
     pub fn anchor(&self) -> String {
         format!("revision-{}", self.number)
@@ -43,8 +48,6 @@ impl Revision {
 pub struct Published {
     /// The revision.
     pub revision: Revision,
-    /// Whether it is the first that this site published: nothing is there to compare it with.
-    pub is_first: bool,
     /// What changed, by position.
     pub changes: Vec<ProviderChange>,
     /// Slugs of files that changed but that this version of the program cannot read any more.
@@ -190,7 +193,7 @@ impl<'a> Reader<'a> {
             }
             changes.sort_by_key(|(position, _)| *position);
             let changes = changes.into_iter().map(|(_, change)| change).collect();
-            Published { is_first: row.number == 1, revision: row.into(), changes, unreadable }
+            Published { revision: row.into(), changes, unreadable }
         });
         told.collect()
     }

@@ -8,12 +8,12 @@ use maud::{Markup, html};
 
 use super::form::{Besides, Field, Fields, Typed, hidden, inputs, keep_address, price_choice};
 use crate::calculator::exposure::{Backstop, Exposed, Exposure, Line, expose};
-use crate::calculator::input::Input;
+use crate::calculator::input::exposure;
 use crate::calculator::offer::{Offer, Offers, PlanOffer};
 use crate::calculator::packed::Packed;
 use crate::catalog::shape::Estimate;
-use crate::catalog::word::{PriceKind, capitalised};
-use crate::money::{Quantity, Usd, count};
+use crate::catalog::word::capitalised;
+use crate::money::{MoneyError, Quantity, Usd, count};
 use crate::picture::{CURVE_HEIGHT, CURVE_WIDTH, Rise, curve};
 
 /// The fields of the form.
@@ -28,9 +28,12 @@ pub const FIELDS: Fields = &[
     Field::new("attempts", "Attempts", "1", "per task: retries multiply").slid(1, 10, 1),
 ];
 
-/// The question that is typed.
-fn question(input: &mut Input<'_>) -> Exposure {
-    input.exposure()
+/// What came out for one provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Reckoned {
+    offer: Offer,
+    plan: Option<PlanOffer>,
+    exposed: Result<Exposed, MoneyError>,
 }
 
 /// Form and figures.
@@ -48,7 +51,7 @@ pub fn Calculator(
     choice: Vec<(String, String, bool)>,
 ) -> impl IntoView {
     let typed = RwSignal::new(typed);
-    let errors = Memo::new(move |_| typed.with(|typed| typed.read(FIELDS, question).1));
+    let errors = Memo::new(move |_| typed.with(|typed| typed.read(FIELDS, exposure).1));
     let boxes: Vec<_> = choice
         .into_iter()
         .map(|(slug, name, chosen)| {
@@ -62,7 +65,7 @@ pub fn Calculator(
     // The boxes send the providers themselves.
     let own: Besides = besides.iter().filter(|(name, _)| name != "providers").cloned().collect();
     keep_address(typed, errors, FIELDS, besides);
-    let said = offers.clone();
+    let reckoned = Memo::new(move |_| typed.with(|typed| reckon(&offers.0, &plans, typed)));
     view! {
         <form class="form calculator" method="get" action="/calculator">
             {inputs(FIELDS, typed, errors)}
@@ -72,48 +75,46 @@ pub fn Calculator(
                 <fieldset><legend class="visually-hidden">"Providers"</legend>{boxes}</fieldset></details>
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <p class="visually-hidden" aria-live="polite">{move || told(&said.0, &typed.get())}</p>
-        <div class="figures" inner_html=move || figures(&offers.0, &plans, &typed.get())></div>
+        <p class="visually-hidden" aria-live="polite">{move || reckoned.with(|reckoned| told(reckoned))}</p>
+        <div class="figures" inner_html=move || reckoned.with(|reckoned| figures(reckoned, &typed.get()))></div>
     }
 }
 
-/// The offer at the price kind that is chosen: routed where there is one if none is.
-fn chosen(one: &Offers, price: Option<PriceKind>) -> Offer {
-    match price {
-        Some(kind) => one.at(kind).unwrap_or_else(|| one.unreached()),
-        None => one.at(PriceKind::Routed).unwrap_or_else(|| one.list.clone()),
-    }
+/// Reckons with what is typed; what is wrong takes its default, which the fields say.
+fn reckon(offers: &[Offers], plans: &[(String, String)], typed: &Typed) -> Vec<Reckoned> {
+    let (ask, _) = typed.read(FIELDS, exposure);
+    let reckoned = |one: &Offers| {
+        let offer = one.at(typed.price);
+        let plan = offer.plan_for(plans, &ask.shape, ask.runaways).cloned();
+        let exposed = expose(&offer, plan.as_ref(), &ask);
+        Reckoned { offer, plan, exposed }
+    };
+    offers.iter().map(reckoned).collect()
 }
 
 /// What a screen reader is told when the figures change.
-fn told(offers: &[Offers], typed: &Typed) -> String {
-    let (ask, _) = typed.read(FIELDS, question);
-    let until = offers.iter().filter_map(|one| {
-        let offer = chosen(one, typed.price);
-        let exposed = expose(&offer, None, &ask).ok()?;
-        Some(format!("{}: {} until noticed.", offer.name, exposed.whole_until_noticed.shown()))
+fn told(reckoned: &[Reckoned]) -> String {
+    let until = reckoned.iter().filter_map(|one| {
+        let until = one.exposed.as_ref().ok()?.whole_until_noticed.shown();
+        Some(format!("{}: {until} until noticed.", one.offer.name))
     });
     until.collect::<Vec<_>>().join(" ")
 }
 
-/// The figures for what is typed; what is wrong takes its default, which the fields say.
-fn figures(offers: &[Offers], plans: &[(String, String)], typed: &Typed) -> String {
-    let (ask, errors) = typed.read(FIELDS, question);
+fn figures(reckoned: &[Reckoned], typed: &Typed) -> String {
+    let (ask, errors) = typed.read(FIELDS, exposure);
     let markup = html! {
         @if !errors.is_empty() { p.notice { "Defaults stand in for what cannot be read." } }
         div.figure-tables {
-            @for one in offers { (table_of(&chosen(one, typed.price), plans, &ask)) }
+            @for one in reckoned {
+                @match &one.exposed {
+                    Ok(exposed) => (table(&one.offer, one.plan.as_ref(), exposed, &ask)),
+                    Err(error) => { p.notice { (one.offer.name) ": the product " (error.to_string()) } }
+                }
+            }
         }
     };
     markup.into_string()
-}
-
-fn table_of(offer: &Offer, plans: &[(String, String)], ask: &Exposure) -> Markup {
-    let plan = offer.plan_for(plans, &ask.shape, ask.runaways);
-    match expose(offer, plan, ask) {
-        Ok(exposed) => table(offer, plan, &exposed, ask),
-        Err(error) => html! { p.notice { (offer.name) ": the product " (error.to_string()) } },
-    }
 }
 
 fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> Markup {
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn the_form_begins_with_the_first_look() {
         let typed = Typed::of(FIELDS, |_| None);
-        let (ask, errors) = typed.read(FIELDS, question);
+        let (ask, errors) = typed.read(FIELDS, exposure);
         assert_eq!(ask, Exposure::default());
         assert!(errors.is_empty());
     }

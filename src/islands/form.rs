@@ -2,9 +2,9 @@
 //! follows what is typed; without them the form asks the server.
 
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsValue;
+use leptos::wasm_bindgen::{JsCast, JsValue};
 use serde::{Deserialize, Serialize};
-use web_sys::UrlSearchParams;
+use web_sys::{Element, UrlSearchParams};
 
 use crate::calculator::input::Input;
 use crate::catalog::word::PriceKind;
@@ -122,7 +122,7 @@ pub fn keep_address(
             };
             for place in 0..links.length() {
                 let Some(link) = links.item(place) else { continue };
-                let link: web_sys::Element = leptos::wasm_bindgen::JsCast::unchecked_into(link);
+                let link: Element = link.unchecked_into();
                 if let Some(href) = link.get_attribute("href") {
                     let page = href.split('?').next().unwrap_or_default();
                     let _ = link.set_attribute("href", &format!("{page}?{query}"));

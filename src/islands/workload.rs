@@ -8,14 +8,13 @@ use web_sys::Element;
 
 use super::form::{Besides, Field, Fields, Typed, hidden, inputs, keep_address, price_choice};
 use crate::calculator::explanation::explain;
-use crate::calculator::input::Input;
+use crate::calculator::input::workload;
 use crate::calculator::league::{Entry, league};
-use crate::calculator::offer::Offers;
 use crate::calculator::packed::Packed;
 use crate::calculator::workload::{Part, Workload};
 use crate::catalog::shape::Estimate;
 use crate::catalog::word::capitalised;
-use crate::money::Usd;
+use crate::money::{MoneyError, Usd};
 use crate::picture::{WIDTH, bar_of};
 
 /// The fields of the form.
@@ -35,11 +34,6 @@ pub const FIELDS: Fields = &[
 /// Height of a bar in the picture's own units.
 const BAR_HEIGHT: u32 = 40;
 
-/// The question that is typed.
-fn question(input: &mut Input<'_>) -> Workload {
-    input.workload()
-}
-
 /// Form and bills.
 #[island]
 pub fn WorkloadCalculator(
@@ -51,10 +45,12 @@ pub fn WorkloadCalculator(
     besides: Besides,
 ) -> impl IntoView {
     let typed = RwSignal::new(typed);
-    let errors = Memo::new(move |_| typed.with(|typed| typed.read(FIELDS, question).1));
+    let errors = Memo::new(move |_| typed.with(|typed| typed.read(FIELDS, workload).1));
     let sent = hidden(&besides);
     let opened = RwSignal::new(Vec::new());
-    let said = offers.clone();
+    let ranking = Memo::new(move |_| {
+        typed.with(|typed| league(&offers.0, &typed.read(FIELDS, workload).0, typed.price))
+    });
     keep_address(typed, errors, FIELDS, besides);
     view! {
         <form class="form calculator" method="get" action="/calculator/workload">
@@ -63,10 +59,12 @@ pub fn WorkloadCalculator(
             {sent}
             <p class="field"><button type="submit">"Calculate"</button></p>
         </form>
-        <p class="visually-hidden" aria-live="polite">{move || leader(&said.0, &typed.get())}</p>
+        <p class="visually-hidden" aria-live="polite">{move || ranking.with(leader)}</p>
         // Figures come anew with every key: what was opened is remembered, so that it stays open.
         <div class="figures" on:click=move |event| remember(&event, opened)
-            inner_html=move || figures(&offers.0, &typed.get(), &opened.get_untracked())></div>
+            inner_html=move || {
+                ranking.with(|ranking| figures(ranking, &typed.get(), &opened.get_untracked()))
+            }></div>
     }
 }
 
@@ -81,11 +79,13 @@ fn remember(event: &leptos::ev::MouseEvent, opened: RwSignal<Vec<String>>) {
     });
 }
 
+/// A ranking, or the product that left the exact range.
+type Ranking = Result<Vec<Entry>, MoneyError>;
+
 /// What a screen reader is told when the figures change: who leads, and with what.
-fn leader(offers: &[Offers], typed: &Typed) -> String {
-    let (workload, _) = typed.read(FIELDS, question);
-    let league = league(offers, &workload, typed.price).unwrap_or_default();
-    let first = league.into_iter().find(|entry| entry.rank == Some(1));
+fn leader(ranking: &Ranking) -> String {
+    let entries = ranking.as_deref().unwrap_or_default();
+    let first = entries.iter().find(|entry| entry.rank == Some(1));
     first.map_or_else(
         || "No total is exact.".to_owned(),
         |entry| format!("Least: {}, {} a month.", entry.offer.name, entry.list.shown()),
@@ -93,13 +93,13 @@ fn leader(offers: &[Offers], typed: &Typed) -> String {
 }
 
 /// The bills for what is typed; what is wrong takes its default, which the fields say.
-fn figures(offers: &[Offers], typed: &Typed, opened: &[String]) -> String {
-    let (workload, errors) = typed.read(FIELDS, question);
+fn figures(ranking: &Ranking, typed: &Typed, opened: &[String]) -> String {
+    let (ask, errors) = typed.read(FIELDS, workload);
     let markup = html! {
         @if !errors.is_empty() { p.notice { "Defaults stand in for what cannot be read." } }
-        p { (workload.label()) }
-        @match league(offers, &workload, typed.price) {
-            Ok(league) => (table(&league, &workload, opened)),
+        p { (ask.label()) }
+        @match ranking {
+            Ok(league) => (table(league, &ask, opened)),
             Err(error) => { p.notice { "No bill: a product " (error.to_string()) "." } }
         }
     };
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_form_begins_with_the_default_workload_on_the_default_shape() {
         let typed = Typed::of(FIELDS, |_| None);
-        let (ask, errors) = typed.read(FIELDS, question);
+        let (ask, errors) = typed.read(FIELDS, workload);
         assert!(errors.is_empty());
         let first = Workload::default();
         assert_eq!(ask.shape.memory_gib, Quantity::from(2));

@@ -39,7 +39,7 @@ impl RevisionView {
         Self {
             revision: published.revision.name().to_owned(),
             published_at: published.revision.published_at.clone(),
-            first: published.is_first,
+            first: published.revision.is_first(),
             changes: changes.iter().map(|change| ProviderChangeView::from(*change)).collect(),
             unreadable: unreadable.iter().map(|slug| (*slug).to_owned()).collect(),
         }
