@@ -191,7 +191,7 @@ fn input(
         <p class="field">
             <label for=field.name>{field.label}</label>
             <input id=field.name name=field.name inputmode="decimal" autocomplete="off"
-                value=own() prop:value=own
+                value=untrack(own) prop:value=own
                 aria-describedby=hint.clone()
                 aria-invalid=move || wrong().map(|_| "true")
                 on:input:target=move |event| set(event.target().value())/>
