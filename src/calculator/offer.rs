@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::card::PriceCard;
-use crate::catalog::claim::{Claim, Limit, Paused, State, Verdict};
+use crate::catalog::claim::{AnyClaim, Claim, Limit, Paused, State, Verdict};
 use crate::catalog::plan::Plan;
 use crate::catalog::provider::{Provider, Variant};
 use crate::catalog::shape::Shape;
@@ -84,8 +84,55 @@ pub struct PlanOffer {
     pub max_vcpu: Option<Quantity>,
     /// Whether it ends when its allowance is used.
     pub ends_with_allowance: bool,
-    /// Which of its caps sources disagree about, in words.
-    pub disputed: Vec<String>,
+    /// Caps that sources disagree about.
+    pub contested: Vec<Contested>,
+}
+
+/// What keeps the number of sandboxes at once down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Cap {
+    /// Their number.
+    Sandboxes,
+    /// A pool of processors.
+    PoolVcpu,
+    /// A pool of memory.
+    PoolMemory,
+    /// A pool of disk.
+    PoolDisk,
+}
+
+impl Cap {
+    /// Its name on pages.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Sandboxes => "sandboxes at once",
+            Self::PoolVcpu => "vCPU pool",
+            Self::PoolMemory => "memory pool",
+            Self::PoolDisk => "disk pool",
+        }
+    }
+}
+
+/// A cap that sources disagree about, with the ends of what they say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contested {
+    /// Which one.
+    pub cap: Cap,
+    /// The least that a source says; zero where one of them gives no number.
+    pub least: Quantity,
+    /// The most; `None` where one of them gives no number.
+    pub most: Option<Quantity>,
+}
+
+/// Whom to believe about a contested cap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// The catalog's ruling.
+    Ruled,
+    /// Who says the least.
+    Least,
+    /// Who says the most.
+    Most,
 }
 
 /// What a provider offers: at its own price, and through the router where that reaches it.
@@ -157,13 +204,17 @@ impl Offer {
             .find(|(slug, _)| *slug == self.slug)
             .and_then(|(_, id)| self.plan(id))
             .or_else(|| self.cheapest_for(shape, at_once))
-            .or_else(|| self.plans.iter().rev().max_by_key(|plan| plan.holds(shape)))
+            .or_else(|| {
+                let sold = self.card.sold_shape(*shape);
+                self.plans.iter().rev().max_by_key(|plan| plan.holds(&sold))
+            })
     }
 
     /// The plan with the least fixed cost that holds so many sandboxes of a shape at once, top-ups deciding between
     /// equals. `None` where none is known to.
     pub fn cheapest_for(&self, shape: &Shape, at_once: u64) -> Option<&PlanOffer> {
-        self.cheapest(shape, |plan| plan.holds(shape).is_none_or(|most| most >= at_once))
+        let sold = self.card.sold_shape(*shape);
+        self.cheapest(shape, |plan| plan.holds(&sold).is_none_or(|most| most >= at_once))
     }
 
     /// The plan with the least fixed cost that sells the disk of a shape and fits otherwise too, top-ups deciding between
@@ -213,16 +264,49 @@ impl PlanOffer {
 
     /// The same, with the name of what caps them.
     pub fn cap(&self, shape: &Shape) -> Option<(u64, &'static str)> {
-        let count = self.concurrent_sandboxes.and_then(Limit::number).map(Quantity::whole);
-        let pool = |pool: Option<Quantity>, size: Quantity| pool.and_then(|pool| pool.holds(size));
+        self.capped(shape, Reading::Ruled).map(|(most, cap)| (most, cap.label()))
+    }
+
+    /// Of so many sandboxes at once those that it holds, by who says the least of a contested cap and by who says the
+    /// most.
+    pub fn held_of(&self, shape: &Shape, at_once: u64) -> (u64, u64) {
+        let held = |reading| {
+            self.capped(shape, reading).map_or(at_once, |(most, _): (u64, Cap)| most.min(at_once))
+        };
+        (held(Reading::Least), held(Reading::Most))
+    }
+
+    /// What sources disagree about and on which it depends whether so many sandboxes run at once, in words.
+    pub fn disputed_for(&self, shape: &Shape, at_once: u64) -> Vec<String> {
+        let (least, most) = self.held_of(shape, at_once);
+        if least == most {
+            return Vec::new();
+        }
+        let said = |one: &Contested| {
+            format!("sources disagree about the {} of {}", one.cap.label(), self.name)
+        };
+        self.contested.iter().map(said).collect()
+    }
+
+    fn capped(&self, shape: &Shape, reading: Reading) -> Option<(u64, Cap)> {
+        let read = |cap: Cap, ruled: Option<Quantity>| {
+            let contested = self.contested.iter().find(|one| one.cap == cap);
+            match (contested, reading) {
+                (None, _) | (_, Reading::Ruled) => ruled,
+                (Some(one), Reading::Least) => Some(one.least),
+                (Some(one), Reading::Most) => one.most,
+            }
+        };
+        let pool = |cap, ruled, size| (read(cap, ruled).and_then(|pool| pool.holds(size)), cap);
+        let count = self.concurrent_sandboxes.and_then(Limit::number);
         [
-            (count, "sandboxes at once"),
-            (pool(self.pool_vcpu, shape.vcpu), "vCPU pool"),
-            (pool(self.pool_memory_gib, shape.memory_gib), "memory pool"),
-            (pool(self.pool_disk_gib, shape.disk_gib), "disk pool"),
+            (read(Cap::Sandboxes, count).map(Quantity::whole), Cap::Sandboxes),
+            pool(Cap::PoolVcpu, self.pool_vcpu, shape.vcpu),
+            pool(Cap::PoolMemory, self.pool_memory_gib, shape.memory_gib),
+            pool(Cap::PoolDisk, self.pool_disk_gib, shape.disk_gib),
         ]
         .into_iter()
-        .filter_map(|(most, name)| most.map(|most| (most, name)))
+        .filter_map(|(most, cap)| most.map(|most| (most, cap)))
         .min()
     }
 }
@@ -249,23 +333,32 @@ impl From<&Plan> for PlanOffer {
                 .overage
                 .value()
                 .is_some_and(|answer| answer.verdict == Verdict::No),
-            disputed: disputes(plan),
+            contested: contested(plan),
         }
     }
 }
 
 /// The caps of a plan that sources disagree about.
-fn disputes(plan: &Plan) -> Vec<String> {
-    [
-        ("sandboxes at once", plan.concurrent_sandboxes.state()),
-        ("vCPU pool", plan.pool_vcpu.state()),
-        ("memory pool", plan.pool_memory_gib.state()),
-        ("disk pool", plan.pool_disk_gib.state()),
-    ]
-    .into_iter()
-    .filter(|(_, state)| *state == State::Disputed)
-    .map(|(what, _)| format!("sources disagree about the {what} of {}", plan.name))
-    .collect()
+fn contested(plan: &Plan) -> Vec<Contested> {
+    let caps: [(Cap, &dyn AnyClaim); 4] = [
+        (Cap::Sandboxes, &plan.concurrent_sandboxes),
+        (Cap::PoolVcpu, &plan.pool_vcpu),
+        (Cap::PoolMemory, &plan.pool_memory_gib),
+        (Cap::PoolDisk, &plan.pool_disk_gib),
+    ];
+    caps.into_iter()
+        .filter_map(|(cap, claim)| {
+            // What a source says is a text: a number, or something that bounds nothing.
+            let said = claim.dispute()?.claims.iter();
+            let said: Vec<_> = said.map(|rival| Quantity::parse(&rival.value).ok()).collect();
+            let numbers: Option<Vec<Quantity>> = said.into_iter().collect();
+            let (least, most) = match numbers {
+                Some(numbers) => (numbers.iter().min().copied(), numbers.iter().max().copied()),
+                None => (None, None),
+            };
+            Some(Contested { cap, least: least.unwrap_or(Quantity::ZERO), most })
+        })
+        .collect()
 }
 
 impl From<&Claim<Limit>> for Stop {
