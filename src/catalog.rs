@@ -29,6 +29,7 @@ pub mod load;
 pub mod schema;
 pub mod score;
 pub mod shape;
+pub mod sizes;
 #[cfg(feature = "ssr")]
 pub mod store;
 

@@ -258,13 +258,12 @@ impl Quantity {
         Self(self.0 / Decimal::from(divisor.max(1)))
     }
 
-    /// The smallest multiple of `step` that is not below the quantity; itself where the step is zero.
+    /// The smallest multiple of `step` that is not below the quantity; itself where the step is zero or the multiple
+    /// too large to be held.
     #[must_use]
     pub fn rounded_up_to(self, step: Self) -> Self {
-        if step.0.is_zero() {
-            return self;
-        }
-        Self((self.0 / step.0).ceil() * step.0)
+        let steps = self.0.checked_div(step.0).map(|steps| steps.ceil());
+        steps.and_then(|steps| steps.checked_mul(step.0)).map_or(self, Self)
     }
 
     /// The whole number below or equal, for counts that came as decimals.

@@ -14,7 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::calculator::exposure::{Backstop, Exposed};
 use crate::calculator::offer::Offer;
 use crate::catalog::claim::{
-    Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Paused, Text, Tier,
+    Address, Answer, Claim, Confidence, Dispute, Evidence, Limit, Names, Paused, Sizing, Text, Tier,
 };
 use crate::catalog::field::{Completeness, unit_of};
 use crate::catalog::listing::{Question, Row};
@@ -152,6 +152,7 @@ wire! {
     Quantity => String, |quantity| quantity.to_string();
     Tier => String, |tier| tier.word().to_owned();
     Paused => String, |paused| paused.word().to_owned();
+    Sizing => String, |sizing| sizing.word().to_owned();
     Answer => AnswerView, |answer| AnswerView {
         answer: answer.verdict.word(),
         detail: answer.detail.clone(),
@@ -181,7 +182,7 @@ macro_rules! schema {
     };
 }
 
-schema!(Text, Address, Names, Usd, Quantity, Tier, Paused, Answer, Limit);
+schema!(Text, Address, Names, Usd, Quantity, Tier, Paused, Sizing, Answer, Limit);
 
 fn stale_after(evidence: &Evidence) -> Option<String> {
     evidence.stale_after.map(|day| day.to_string())
@@ -237,7 +238,8 @@ fn claim<T: Wire>(key: &str, claim: &Claim<T>) -> ClaimView<T::Json> {
 /// The JSON types of all sections, from the same list as the domain's.
 mod sections {
     use super::{
-        Address, Answer, ClaimView, Limit, Names, Paused, Quantity, Text, Tier, Usd, WireOf, claim,
+        Address, Answer, ClaimView, Limit, Names, Paused, Quantity, Sizing, Text, Tier, Usd,
+        WireOf, claim,
     };
     use crate::catalog::provider;
     use serde::Serialize;

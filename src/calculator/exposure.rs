@@ -201,7 +201,9 @@ pub fn expose(
     let whole = |seconds: Quantity| of(ask.shape, seconds);
     // Where a sandbox is sold as one, its processors have no price of their own.
     let as_one = offer.card.row(Component::Sandbox).is_some();
-    let cpu_only = Shape { memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO, ..ask.shape };
+    // Memory can bring processors with it.
+    let sold = offer.card.sold_shape(ask.shape);
+    let cpu_only = Shape { memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO, ..sold };
     let cpu = |seconds: Quantity| {
         if as_one {
             Estimate::unpriced("processors are sold together with memory")
@@ -209,10 +211,11 @@ pub fn expose(
             of(cpu_only, seconds)
         }
     };
-    let capacity = plan.and_then(|plan| plan.cap(&ask.shape));
+    let capacity = plan.and_then(|plan| plan.cap(&sold));
     let held = capacity.map_or(ask.runaways, |(most, _)| most.min(ask.runaways));
     // Where sources disagree about what the plan holds, so does what all of them cost.
-    let disputed = plan.map_or(&[][..], |plan| plan.disputed.as_slice());
+    let disputed = plan.map_or_else(Vec::new, |plan| plan.disputed_for(&sold, ask.runaways));
+    let ends = plan.map_or((held, held), |plan| plan.held_of(&sold, ask.runaways));
     let noticed = Quantity::from(ask.noticed_after_seconds);
     let [hour, day] =
         [SECONDS_PER_HOUR, SECONDS_PER_DAY].map(|seconds| Quantity::from(u64::from(seconds)));
@@ -263,7 +266,9 @@ pub fn expose(
             source: stop.source.clone(),
             as_of: stop.as_of.clone(),
             cpu_usd: spent(&cpu)?.and_then(|sum| sum.usd),
-            whole: spent(&whole)?.map(|whole| whole.resting_on(disputed)),
+            whole: until
+                .map(|until| whole(until).times_between(held, ends, &disputed))
+                .transpose()?,
         })
     };
     Ok(Exposed {

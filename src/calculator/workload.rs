@@ -163,6 +163,7 @@ pub struct MonthlyBill {
 /// What a workload costs in a month of [`DAYS_PER_MONTH`] days, on the cheapest plan that is enough for it.
 pub fn monthly_bill(offer: &Offer, workload: &Workload) -> Result<MonthlyBill, MoneyError> {
     let plan = offer.cheapest(&workload.shape, |plan| shortfall(offer, plan, workload).is_none());
+    let sold = offer.card.sold_shape(workload.shape);
     let plan_id = plan.map(|plan| plan.id.as_str());
     let ask = |shape: Shape, seconds: Quantity| Ask {
         plan: plan_id,
@@ -189,7 +190,7 @@ pub fn monthly_bill(offer: &Offer, workload: &Workload) -> Result<MonthlyBill, M
             for amount in [&mut total.usd, &mut total.low, &mut total.high].into_iter().flatten() {
                 *amount = amount.plus(own)?.max(least);
             }
-            let mut because = plan.disputed.clone();
+            let mut because = plan.disputed_for(&sold, workload.at_once());
             if plan.usd_fee_per_month.is_none() && plan.usd_minimum_per_month.is_none() {
                 because.push(format!("the fee of {} is not known", plan.name));
             } else {
@@ -228,10 +229,11 @@ fn shortfall(offer: &Offer, plan: &PlanOffer, workload: &Workload) -> Option<Str
     if plan.ends_with_allowance {
         return Some(format!("{} ends when its allowance is used", plan.name));
     }
-    if let Some(most) = plan.max_vcpu.filter(|most| workload.shape.vcpu > *most) {
+    let sold = offer.card.sold_shape(workload.shape);
+    if let Some(most) = plan.max_vcpu.filter(|most| sold.vcpu > *most) {
         return Some(format!("{} has {most} vCPU a sandbox at most", plan.name));
     }
-    let capped = plan.cap(&workload.shape).filter(|(most, _)| *most < workload.at_once());
+    let capped = plan.cap(&sold).filter(|(most, _)| *most < workload.at_once());
     if let Some((most, cap)) = capped {
         return Some(format!("{} holds {} at once ({cap})", plan.name, count(most)));
     }
@@ -251,7 +253,7 @@ fn longest(offer: &Offer, plan: &PlanOffer) -> Option<Quantity> {
 
 /// What nobody is known to say of a plan although the workload rests on it.
 fn unknowns(offer: &Offer, plan: &PlanOffer, workload: &Workload) -> Vec<String> {
-    let cap = plan.unknown_cap(&workload.shape).map(|why| {
+    let cap = plan.unknown_cap(&offer.card.sold_shape(workload.shape)).map(|why| {
         let at_once = count(workload.at_once());
         format!("how many {} holds at once is {why}; {at_once} are assumed to fit", plan.name)
     });
@@ -384,7 +386,7 @@ pub fn fee_bites<'a>(offer: &'a Offer, shape: &Shape) -> Option<(u64, &'a PlanOf
     let mut most = 0;
     for plan in free {
         // A plan without a known cap never runs out.
-        most = most.max(plan.holds(shape)?);
+        most = most.max(plan.holds(&offer.card.sold_shape(*shape))?);
     }
     let peak = most.saturating_add(1);
     offer.cheapest_for(shape, peak).filter(|plan| !plan.is_free()).map(|plan| (peak, plan))

@@ -5,9 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, Limit, State};
+use super::claim::{Claim, Dispute, Limit, State};
 use super::price::{Allowance, Assumption, Preset, Price};
 use super::provider::{Provider, Variant};
+use super::shape::Shape;
+use super::sizes::SizeRules;
 use super::word::{Basis, Component, PriceKind};
 use crate::money::{Quantity, Rate};
 use jiff::civil::Date;
@@ -34,12 +36,8 @@ pub struct PriceCard {
     pub minimum_seconds: Option<Quantity>,
     /// What sources disagree about, in words: every bill rests on it.
     pub disputed: Vec<String>,
-    /// The largest number of processors, where known.
-    pub vcpu_max: Option<Quantity>,
-    /// The largest memory, GiB, where known.
-    pub memory_gib_max: Option<Quantity>,
-    /// The largest disk, GiB, where known.
-    pub disk_gib_max: Option<Quantity>,
+    /// Which sizes are sold.
+    pub sizes: SizeRules,
 }
 
 /// One price of a card.
@@ -67,6 +65,8 @@ pub struct CardRow {
     pub minimum_seconds: Option<Quantity>,
     /// Whether sources disagree about it.
     pub disputed: bool,
+    /// The sizes that others say it is for, where they disagree about that.
+    pub rival_presets: Vec<Preset>,
 }
 
 impl PriceCard {
@@ -80,14 +80,20 @@ impl PriceCard {
             rows: provider
                 .prices_on(kind, on)
                 .filter(|row| row.is_for(&variant.id))
-                .map(|row| CardRow::of(row, provider.price_dispute(&row.id).is_some()))
+                .map(|row| CardRow::of(row, provider.price_dispute(&row.id)))
                 .collect(),
             step_seconds: variant.billing.step_seconds.value().and_then(|limit| limit.number()),
             minimum_seconds: minimum(&variant.billing.minimum_seconds),
             disputed: disputes(variant),
-            vcpu_max: variant.size.max_vcpu.value().copied(),
-            memory_gib_max: gib(&variant.size.max_memory_mib),
-            disk_gib_max: gib(&variant.size.max_disk_mib),
+            sizes: SizeRules::of(&variant.size),
+        }
+    }
+
+    /// The size that one gets who asks for a size: the same where whole sandboxes have prices of their own.
+    pub fn sold_shape(&self, asked: Shape) -> Shape {
+        match self.row(Component::Sandbox) {
+            Some(_) => asked,
+            None => self.sizes.smallest_holding(asked),
         }
     }
 
@@ -98,7 +104,9 @@ impl PriceCard {
 }
 
 impl CardRow {
-    fn of(price: &Price, disputed: bool) -> Self {
+    fn of(price: &Price, dispute: Option<&Dispute>) -> Self {
+        let claims = dispute.map_or(&[][..], |dispute| &dispute.claims);
+        let presets = claims.iter().filter_map(|rival| rival.preset);
         Self {
             component: price.component,
             basis: price.basis,
@@ -110,7 +118,8 @@ impl CardRow {
             preset: price.preset,
             step_seconds: price.step_seconds,
             minimum_seconds: price.minimum_seconds,
-            disputed,
+            disputed: dispute.is_some(),
+            rival_presets: presets.filter(|preset| price.preset.as_ref() != Some(preset)).collect(),
         }
     }
 }

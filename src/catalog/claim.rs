@@ -8,7 +8,8 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use super::word::{By, Confidence, Paused, State, Tier, Verdict};
+use super::price::Preset;
+pub use super::word::{By, Confidence, Paused, Sizing, State, Tier, Verdict};
 use crate::money::{MoneyError, Quantity, Usd};
 
 /// When something was seen: to the day, to the month, or without a date.
@@ -148,6 +149,8 @@ impl Evidence {
 pub struct Rival {
     /// What it says.
     pub value: String,
+    /// The size that it means, where it is one.
+    pub preset: Option<Preset>,
     /// Who says so, and when.
     pub evidence: Evidence,
 }
@@ -425,7 +428,7 @@ macro_rules! word_value {
     };
 }
 
-word_value!(Tier, Paused);
+word_value!(Tier, Paused, Sizing);
 
 /// Yes, partly or no, with what has to be known besides.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::claim::{
-    Address, Answer, AnyClaim, Claim, Dispute, Evidence, Limit, Names, Paused, Source, Text, Tier,
-    Value,
+    Address, Answer, AnyClaim, Claim, Dispute, Evidence, Limit, Names, Paused, Sizing, Source,
+    Text, Tier, Value,
 };
 use super::plan::Plan;
 use super::price::{Fee, Price};
@@ -198,12 +198,24 @@ macro_rules! variant_sections {
                 default_memory_mib: u64, "Default memory, MiB";
                 /// Disk if nothing is asked for, MiB.
                 default_disk_mib: u64, "Default disk, MiB";
+                /// Processors at least.
+                min_vcpu: Quantity, "Smallest vCPU";
+                /// Memory at least, MiB.
+                min_memory_mib: u64, "Smallest memory, MiB";
                 /// Processors at most.
                 max_vcpu: Quantity, "Largest vCPU";
                 /// Memory at most, MiB.
                 max_memory_mib: u64, "Largest memory, MiB";
                 /// Disk at most, MiB.
                 max_disk_mib: u64, "Largest disk, MiB";
+                /// Processors come in multiples of this.
+                step_vcpu: Quantity, "Step of vCPU";
+                /// Memory comes in multiples of this, MiB.
+                step_memory_mib: u64, "Step of memory, MiB";
+                /// Memory that comes with each processor, neither more nor less, MiB.
+                memory_mib_per_vcpu: u64, "Memory with each vCPU, MiB";
+                /// Whether a size is chosen freely or taken from a list.
+                sizing: Sizing, "Sizes";
             }
             /// What ends a sandbox.
             Time, time, "Time limits" {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 mod values;
 
-use super::claim::{Address, Answer, Limit, Names, Paused, Text, Tier};
+use super::claim::{Address, Answer, Limit, Names, Paused, Sizing, Text, Tier};
 use super::plan::Plan;
 use super::provider::ProviderSlug;
 use super::word::{
@@ -219,16 +219,6 @@ fn prices() -> Json {
             "by_plan": map("How much a plan includes, by its id.", Quantity::schema()),
         }),
     );
-    let preset = table(
-        "A size that is sold as one.",
-        &["vcpu", "memory_gib"],
-        json!({
-            "vcpu": decimal("Processors."),
-            "memory_gib": decimal("Memory, GiB."),
-            "disk_gib": decimal("Disk, GiB, where that is known."),
-            "scales": switch("Whether any multiple of it is sold."),
-        }),
-    );
     let assumes = table(
         "What a bill under it rests on besides.",
         &["why", "at_most"],
@@ -247,7 +237,7 @@ fn prices() -> Json {
         "included": included,
         "bundled_with": words("The component that pays for this one.", Component::WORDS),
         "per_gib_max": decimal("How much of what is bundled comes with a GiB of memory at most."),
-        "preset": preset,
+        "preset": preset("A size that is sold as one."),
         "assumes": assumes,
         "step_seconds": decimal("A billing step of its own, seconds."),
         "minimum_seconds": decimal("A minimum charge of its own, seconds."),
@@ -262,6 +252,19 @@ fn prices() -> Json {
         "What a component costs. A row is never edited: add a new one below it.",
         &["id", "component", "basis", "usd", "per", "since", "beginning", "source"],
         properties,
+    )
+}
+
+fn preset(about: &str) -> Json {
+    table(
+        about,
+        &["vcpu", "memory_gib"],
+        json!({
+            "vcpu": decimal("Processors."),
+            "memory_gib": decimal("Memory, GiB."),
+            "disk_gib": decimal("Disk, GiB, where that is known."),
+            "scales": switch("Whether any multiple of it is sold."),
+        }),
     )
 }
 
@@ -331,7 +334,10 @@ fn history() -> Json {
 }
 
 fn conflicts(sections: &[Section]) -> Json {
-    let rival = with_evidence(json!({ "value": text("What it says.") }));
+    let rival = with_evidence(json!({
+        "value": text("What it says."),
+        "preset": preset("The size that it means, where they disagree about that of a price."),
+    }));
     let mut claims = list("One of those that disagree.", &["value", "source"], rival);
     claims["minItems"] = json!(2);
     let plan = Plan::KEYS.join("|");

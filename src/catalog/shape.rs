@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::card::{CardRow, PriceCard, gib};
 use super::price::{Allowance, Preset};
 use super::provider::{Provider, Variant};
-use super::word::{Basis, Component, PriceKind, Scope};
+use super::word::{Basis, Component, PriceKind, Scope, Sizing};
 use crate::money::{MoneyError, Quantity, Rate, Usd};
 
 /// Seconds of the bill that a buyer thinks in.
@@ -199,6 +199,24 @@ impl Estimate {
         self
     }
 
+    /// The same for several sandboxes at once, of which sources say that there are so few or so many.
+    pub fn times_between(
+        self,
+        count: u64,
+        (least, most): (u64, u64),
+        why: &[String],
+    ) -> Result<Self, MoneyError> {
+        let all = self.clone().times(count)?;
+        if least == most || all.exactness == Exactness::Unpriced {
+            return Ok(all);
+        }
+        let low = self.clone().times(least)?.ends().0;
+        let high = self.times(most)?.ends().1;
+        let because = all.because.iter().chain(why.iter().filter(|why| !all.because.contains(why)));
+        let because = because.cloned().collect();
+        Ok(Self { exactness: Exactness::Depends, low, high, because, ..all })
+    }
+
     /// The figure in words: with its bounds where it depends, "no price" where there is none.
     pub fn shown(&self) -> String {
         match (self.usd, self.low, self.high) {
@@ -218,6 +236,23 @@ impl Estimate {
             (Some(_), Some(low), None) => format!("{} or more", low.shown()),
             (Some(usd), _, _) => usd.shown(),
         }
+    }
+
+    /// The same, with the range widened by what others say instead.
+    #[must_use]
+    fn or_else_said(mut self, rival: &Self) -> Self {
+        if self.usd.is_none() || self.usd == rival.usd {
+            return self;
+        }
+        let ((low, high), (rival_low, rival_high)) = (self.ends(), rival.ends());
+        self.exactness = Exactness::Depends;
+        self.low = low.zip(rival_low).map(|(own, other)| own.min(other)).or(low);
+        self.high = high.zip(rival_high).map(|(own, other)| own.max(other));
+        let why = "sources disagree about what size a price is for".to_owned();
+        if !self.because.contains(&why) {
+            self.because.push(why);
+        }
+        self
     }
 
     /// The figure if it is exact: only such figures are ranked.
@@ -291,9 +326,23 @@ impl Estimate {
     }
 }
 
-/// What a sandbox costs under the rules of its card.
+/// What a sandbox costs under the rules of its card. Where sources disagree about the size that a price is for, the figure
+/// is that of the ruling, and the others make its range.
 pub fn price(card: &PriceCard, ask: &Ask<'_>) -> Estimate {
-    if let Some(why) = not_sold(card, ask.shape) {
+    let mut ruled = price_ruled(card, ask);
+    for (place, row) in card.rows.iter().enumerate() {
+        for preset in &row.rival_presets {
+            let mut rival = card.clone();
+            rival.rows[place].preset = Some(*preset);
+            ruled = ruled.or_else_said(&price_ruled(&rival, ask));
+        }
+    }
+    ruled
+}
+
+fn price_ruled(card: &PriceCard, ask: &Ask<'_>) -> Estimate {
+    let shape = card.sold_shape(ask.shape);
+    if let Some(why) = card.sizes.refusal(&card.variant, shape) {
         return Estimate::unpriced(why);
     }
     if card.rows.is_empty() {
@@ -305,12 +354,20 @@ pub fn price(card: &PriceCard, ask: &Ask<'_>) -> Estimate {
             card.on
         ));
     }
-    Sum::new(card, ask).of(&card.rows).unwrap_or_else(|error| {
-        Estimate::unpriced(match error {
-            Gap::Money(error) => format!("the product {error}"),
-            Gap::Unpriced(why) => why,
-        })
-    })
+    let is_by_size = card.row(Component::Sandbox).is_some();
+    if card.sizes.sizing == Some(Sizing::Fixed) && !is_by_size {
+        return Estimate::unpriced(format!(
+            "{} has fixed sizes only, which are not known",
+            card.variant
+        ));
+    }
+    let sold = Ask { shape, ..*ask };
+    match Sum::new(card, &sold).of(&card.rows) {
+        Ok(estimate) if shape != ask.shape => Estimate { sold_as: Some(shape), ..estimate },
+        Ok(estimate) => estimate,
+        Err(Gap::Money(error)) => Estimate::unpriced(format!("the product {error}")),
+        Err(Gap::Unpriced(why)) => Estimate::unpriced(why),
+    }
 }
 
 /// What a sandbox of the size that a create call gives costs for some time.
@@ -332,12 +389,7 @@ pub fn price_default(
 /// A size that is sold, where the asked one is not: that one within the card's maxima or, failing those, the largest preset.
 /// `None` where none is known.
 pub fn nearest_sold(card: &PriceCard, asked: Shape) -> Option<Shape> {
-    let most = |asked: Quantity, most: Option<Quantity>| most.map_or(asked, |most| asked.min(most));
-    let capped = Shape {
-        vcpu: most(asked.vcpu, card.vcpu_max),
-        memory_gib: most(asked.memory_gib, card.memory_gib_max),
-        disk_gib: most(asked.disk_gib, card.disk_gib_max),
-    };
+    let capped = card.sold_shape(card.sizes.capped(asked));
     let is_sold = |shape: &Shape| {
         let hour = Ask::plain(*shape, Quantity::from(HOUR));
         price(card, &hour).exactness != Exactness::Unpriced
@@ -355,17 +407,6 @@ pub fn nearest_sold(card: &PriceCard, asked: Shape) -> Option<Shape> {
 pub fn price_hour(provider: &Provider, shape: Shape, kind: PriceKind, on: Date) -> Estimate {
     let card = PriceCard::of(provider, provider.default_variant(), kind, on);
     price(&card, &Ask::plain(shape, Quantity::from(HOUR)))
-}
-
-/// Why a size is not sold, where it is larger than the largest known one.
-fn not_sold(card: &PriceCard, shape: Shape) -> Option<String> {
-    let over = |asked: Quantity, most: Option<Quantity>, unit: &str| {
-        most.filter(|most| asked > *most)
-            .map(|most| format!("{} has at most {most} {unit} for each sandbox", card.variant))
-    };
-    over(shape.vcpu, card.vcpu_max, "vCPU")
-        .or_else(|| over(shape.memory_gib, card.memory_gib_max, "GiB of memory"))
-        .or_else(|| over(shape.disk_gib, card.disk_gib_max, "GiB of disk"))
 }
 
 /// Why a sum stops.
@@ -499,7 +540,7 @@ impl<'a> Sum<'a> {
     /// Adds one row for a quantity: bundled, included, or multiplied.
     fn add(&mut self, row: &CardRow, quantity: Quantity) -> Result<(), Gap> {
         let seconds = self.billed_seconds(row);
-        if row.disputed {
+        if row.disputed && row.rival_presets.is_empty() {
             self.rest_on(format!("sources disagree about the price of {}", row.component.label()));
         }
         if row.preset.is_some_and(|preset| preset.disk_gib.is_none())

@@ -164,6 +164,16 @@ words! {
 }
 
 words! {
+    /// How the size of a sandbox is chosen.
+    Sizing {
+        /// Each part by itself, within minimum, maximum and step.
+        Any = "any", "any";
+        /// One of a list of sizes, and no other.
+        Fixed = "fixed", "fixed";
+    }
+}
+
+words! {
     /// What a price is for.
     Component {
         /// Processors.

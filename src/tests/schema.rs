@@ -197,7 +197,7 @@ fn every_slip_that_one_place_shows_is_refused() {
     check("checked_on = \"2026-11-30\"", "checked_on = \"2026-11\"");
     check("checked_on = \"2026-11-30\"", "checked_on = \"2026-13-30\"");
     check("checked_on = \"2026-11-30\"", "checked_on = 2026-11-30");
-    check("unknown = []", "unknown = [\"identity.flavour\"]");
+    check("unknown = [\n", "unknown = [\n\"identity.flavour\",\n");
     check("plan.*.pool_vcpu", "plan.*.pool");
     check("variant.base.time.idle_stop_seconds", "variant.base.idle_stop_seconds");
     check("seen_on = \"2026-11-30\"", "seen_on = \"today\"");

@@ -114,4 +114,4 @@ pub const CHANGE: &[&str] = with_evidence!["key", "value", "since"];
 /// Of a conflict.
 pub const CONFLICT: &[&str] = &["key", "ruling", "note", "claim"];
 /// Of one side of a conflict.
-pub const RIVAL: &[&str] = with_evidence!["value"];
+pub const RIVAL: &[&str] = with_evidence!["value", "preset"];

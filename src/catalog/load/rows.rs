@@ -608,10 +608,11 @@ impl<'a> FileReader<'a> {
             let mut claims = Vec::new();
             for mut inner in self.tables(&mut table, "claim") {
                 let value = self.required_text(&mut inner, "value").map(str::to_owned);
+                let preset = self.preset(&mut inner);
                 let evidence = self.required_evidence(&mut inner);
                 self.close(&inner, keys::RIVAL);
                 if let (Some(value), Some(evidence)) = (value, evidence) {
-                    claims.push(Rival { value, evidence });
+                    claims.push(Rival { value, preset, evidence });
                 }
             }
             self.close(&table, keys::CONFLICT);

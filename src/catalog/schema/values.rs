@@ -5,7 +5,9 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::catalog::claim::{Address, Answer, Limit, Names, Paused, Text, Tier, Value, Verdict};
+use crate::catalog::claim::{
+    Address, Answer, Limit, Names, Paused, Sizing, Text, Tier, Value, Verdict,
+};
 use crate::money::{DIGITS_MAX, Quantity, Usd};
 
 /// A day as a pattern; whether the month has it is for the loader.
@@ -73,6 +75,12 @@ impl Written for Tier {
 impl Written for Paused {
     fn schema() -> Json {
         words("What is billed while a sandbox is paused or stopped.", Self::WORDS)
+    }
+}
+
+impl Written for Sizing {
+    fn schema() -> Json {
+        words("How the size of a sandbox is chosen.", Self::WORDS)
     }
 }
 
