@@ -13,9 +13,6 @@ words! {
 }
 
 impl Form {
-    /// Every form.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Markdown];
-
     /// Its media type.
     pub const fn media_type(self) -> &'static str {
         match self {

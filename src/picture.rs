@@ -13,6 +13,8 @@ pub const STEPS_HEIGHT: u32 = 40;
 pub const CURVE_WIDTH: u32 = 600;
 /// Height of a curve.
 pub const CURVE_HEIGHT: u32 = 200;
+/// Height of the scale below a curve.
+pub const SCALE_HEIGHT: u32 = 28;
 /// Steps in which shares of an amount are counted: finer than a picture shows.
 const SHARES: u32 = 1_000_000;
 /// What stays free at the edges of a line, so that its stroke is not cut.

@@ -346,7 +346,7 @@ pub fn exposures(exposures: &[(Offer, Exposed)], ask: &Exposure) -> Sheet {
         };
         let lines = exposed.lines();
         let rows = lines.iter().map(|line| {
-            let cells = [line.cpu, line.whole].map(|part| figure(part, "no timeout"));
+            let cells = [line.cpu, line.whole].map(|part| figure(part, line.none()));
             [vec![line.label.into()], cells.to_vec()].concat()
         });
         let stops = exposed.backstops.iter().map(|stop| {

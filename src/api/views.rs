@@ -996,6 +996,19 @@ pub struct ExposureView {
     pub runs_with_retries: u64,
     /// The nearest size that is sold, where the asked one is not; else null.
     pub nearest_sold: Option<SoldView>,
+    /// What the provider sells besides the default class that the figures are of.
+    pub other_variants: Vec<OtherVariantView>,
+}
+
+/// One sandbox of another variant.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OtherVariantView {
+    /// Its name in the catalog.
+    pub variant: String,
+    /// How one gets it.
+    pub asked_by: String,
+    /// The whole bill of an hour.
+    pub usd_per_hour: EstimateView,
 }
 
 /// A size that is sold, with its price.
@@ -1053,6 +1066,15 @@ impl ExposureView {
                 shape: ShapeView::from(shape),
                 usd_per_hour: hour.into(),
             }),
+            other_variants: exposed
+                .other_variants
+                .iter()
+                .map(|other| OtherVariantView {
+                    variant: other.id.clone(),
+                    asked_by: other.asked_by.clone(),
+                    usd_per_hour: (&other.hour).into(),
+                })
+                .collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a runaway can cost, and what stops it.
 
-use super::offer::{Offer, PlanOffer, Stop};
+use super::offer::{Offer, Other, PlanOffer, Stop};
 use crate::catalog::claim::{Limit, State, Value};
 use crate::catalog::shape::{Ask, Estimate, Exactness, Shape, nearest_sold, price};
 use crate::catalog::word::Component;
@@ -123,18 +123,42 @@ pub struct Exposed {
     pub runs_with_retries: u64,
     /// The nearest size that is sold, with its whole bill of an hour, where the asked one is not.
     pub nearest_sold: Option<(Shape, Estimate)>,
+    /// What the provider sells besides its default.
+    pub other_variants: Vec<OtherVariant>,
+}
+
+/// One sandbox of another variant for an hour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherVariant {
+    /// The variant's name within the file.
+    pub id: String,
+    /// Its name in tables of data.
+    pub key: String,
+    /// Its name in tables on pages.
+    pub label: String,
+    /// How one gets it.
+    pub asked_by: String,
+    /// The whole bill of an hour.
+    pub hour: Estimate,
 }
 
 /// A figure of an exposure: processors only, and the whole bill.
 pub struct Line<'a> {
     /// Its name in tables of data.
-    pub key: &'static str,
+    pub key: &'a str,
     /// Its name on pages.
-    pub label: &'static str,
+    pub label: &'a str,
     /// Processors only; `None` where there is no such figure.
     pub cpu: Option<&'a Estimate>,
     /// The whole bill.
     pub whole: Option<&'a Estimate>,
+}
+
+impl Line<'_> {
+    /// What stands where there is no figure.
+    pub fn none(&self) -> &'static str {
+        if self.whole.is_some() { "–" } else { "no timeout" }
+    }
 }
 
 impl Exposed {
@@ -160,28 +184,40 @@ impl Exposed {
     }
 
     /// The figures in the order of the page, without what the platform does by itself.
-    pub fn lines(&self) -> [Line<'_>; 6] {
-        let line = |key, label, cpu, whole| Line { key, label, cpu, whole };
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        fn line<'a>(
+            key: &'a str,
+            label: &'a str,
+            cpu: &'a Estimate,
+            whole: &'a Estimate,
+        ) -> Line<'a> {
+            Line { key, label, cpu: Some(cpu), whole: Some(whole) }
+        }
         let [second, hour, day] = &self.cpu_rates;
         let [whole_second, whole_hour, whole_day] = &self.whole_rates;
-        [
-            line("second", "One, a second", Some(second), Some(whole_second)),
-            line("hour", "One, an hour", Some(hour), Some(whole_hour)),
-            line("day", "One, a day", Some(day), Some(whole_day)),
-            line(
-                "until_noticed",
-                "Until noticed, if nothing stops them",
-                Some(&self.cpu_until_noticed),
-                Some(&self.whole_until_noticed),
-            ),
-            line(
-                "with_timeout",
-                "With the timeout",
-                self.cpu_with_timeout.as_ref(),
-                self.whole_with_timeout.as_ref(),
-            ),
-            line("saved", "Saved by it", self.cpu_saved.as_ref(), self.whole_saved.as_ref()),
-        ]
+        let others = self.other_variants.iter().map(|other| Line {
+            key: &other.key,
+            label: &other.label,
+            cpu: None,
+            whole: Some(&other.hour),
+        });
+        let mut lines = vec![
+            line("second", "One, a second", second, whole_second),
+            line("hour", "One, an hour", hour, whole_hour),
+            line("day", "One, a day", day, whole_day),
+        ];
+        lines.extend(others);
+        lines.push(line(
+            "until_noticed",
+            "Until noticed, if nothing stops them",
+            &self.cpu_until_noticed,
+            &self.whole_until_noticed,
+        ));
+        let (cpu, whole) = (self.cpu_with_timeout.as_ref(), self.whole_with_timeout.as_ref());
+        lines.push(Line { key: "with_timeout", label: "With the timeout", cpu, whole });
+        let (cpu, whole) = (self.cpu_saved.as_ref(), self.whole_saved.as_ref());
+        lines.push(Line { key: "saved", label: "Saved by it", cpu, whole });
+        lines
     }
 }
 
@@ -297,8 +333,19 @@ pub fn expose(
             .transpose()?,
         runs_with_retries: ask.runaways * ask.attempts,
         nearest_sold: nearest,
+        other_variants: offer.others.iter().map(|other| variant(other, ask.shape, hour)).collect(),
         agent_hours_blocked: noticed
             .times(Quantity::from(ask.runaways))?
             .divided_by(SECONDS_PER_HOUR),
     })
+}
+
+fn variant(other: &Other, shape: Shape, hour: Quantity) -> OtherVariant {
+    OtherVariant {
+        id: other.id.clone(),
+        key: format!("variant.{}.hour", other.id),
+        label: format!("One of {}, an hour", other.card.variant),
+        asked_by: other.asked_by.clone(),
+        hour: price(&other.card, &Ask::plain(shape, hour)),
+    }
 }

@@ -24,6 +24,8 @@ pub struct Offer {
     pub name: String,
     /// What it costs.
     pub card: PriceCard,
+    /// What else the provider sells, under other terms.
+    pub others: Vec<Other>,
     /// Seconds until the platform ends a sandbox whose caller sent no limit.
     pub wall_clock_seconds: Stop,
     /// Seconds without outside activity until it is stopped.
@@ -38,6 +40,17 @@ pub struct Offer {
     pub usd_credit_one_time: Option<Usd>,
     /// Credit of every month on any plan, US dollars.
     pub usd_credit_per_month: Option<Usd>,
+}
+
+/// A variant that is not the default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Other {
+    /// Its name within the file.
+    pub id: String,
+    /// How one gets it.
+    pub asked_by: String,
+    /// What it costs.
+    pub card: PriceCard,
 }
 
 /// Something that ends a sandbox, or the reason why we cannot say when.
@@ -140,8 +153,8 @@ enum Reading {
 pub struct Offers {
     /// At list price.
     pub list: Offer,
-    /// The same price card with the router's fee.
-    pub routed: Option<PriceCard>,
+    /// The same with the router's fee: the default variant's card, and those of the others.
+    pub routed: Option<(PriceCard, Vec<Other>)>,
 }
 
 impl Offers {
@@ -151,21 +164,38 @@ impl Offers {
         let routed = PriceCard::of(provider, variant, PriceKind::Routed, on);
         Self {
             list: Offer::of(provider, variant, PriceKind::List, on),
-            routed: (!routed.rows.is_empty()).then_some(routed),
+            routed: (!routed.rows.is_empty())
+                .then(|| (routed, Other::all(provider, PriceKind::Routed, on))),
         }
     }
 
     /// The offer at a price kind: routed where the router reaches it, else list, if none is named. Who is not reached has no
     /// routed price: none stands under that label.
     pub fn at(&self, kind: Option<PriceKind>) -> Offer {
-        let card = match (kind, &self.routed) {
-            (Some(PriceKind::List), _) | (None, None) => self.list.card.clone(),
+        let (card, others) = match (kind, &self.routed) {
+            (Some(PriceKind::List), _) | (None, None) => return self.list.clone(),
             (_, Some(routed)) => routed.clone(),
             (Some(PriceKind::Routed), None) => {
-                PriceCard { kind: PriceKind::Routed, rows: Vec::new(), ..self.list.card.clone() }
+                let list = self.list.card.clone();
+                (PriceCard { kind: PriceKind::Routed, rows: Vec::new(), ..list }, Vec::new())
             }
         };
-        Offer { card, ..self.list.clone() }
+        Offer { card, others, ..self.list.clone() }
+    }
+}
+
+impl Other {
+    /// Every variant of a provider but the default, at the prices of a day.
+    fn all(provider: &Provider, kind: PriceKind, on: Date) -> Vec<Self> {
+        let default = &provider.default_variant().id;
+        let others = provider.variants.iter().filter(|variant| variant.id != *default);
+        others
+            .map(|variant| Self {
+                id: variant.id.clone(),
+                asked_by: variant.asked_by.clone(),
+                card: PriceCard::of(provider, variant, kind, on),
+            })
+            .collect()
     }
 }
 
@@ -176,6 +206,7 @@ impl Offer {
             slug: provider.slug.to_string(),
             name: provider.name.clone(),
             card: PriceCard::of(provider, variant, kind, on),
+            others: Other::all(provider, kind, on),
             wall_clock_seconds: Stop::from(&variant.time.default_wall_clock_seconds),
             idle_stop_seconds: Stop::from(&variant.time.idle_stop_seconds),
             plans: provider.plans.iter().map(PlanOffer::from).collect(),

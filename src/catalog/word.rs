@@ -10,6 +10,8 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_meta])* $variant),+ }
 
         impl $name {
+            /// Every member, in order.
+            pub const ALL: [Self; Self::WORDS.len()] = [$(Self::$variant),+];
             /// Every name, in the same order.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
@@ -34,14 +36,25 @@ macro_rules! words {
 
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.word())
+                if serializer.is_human_readable() {
+                    serializer.serialize_str(self.word())
+                } else {
+                    serializer.serialize_u8(*self as u8)
+                }
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = <String as serde::Deserialize>::deserialize(deserializer)?;
-                Self::parse(&word).map_err(serde::de::Error::custom)
+                if deserializer.is_human_readable() {
+                    let word = <String as serde::Deserialize>::deserialize(deserializer)?;
+                    return Self::parse(&word).map_err(serde::de::Error::custom);
+                }
+                let place = <u8 as serde::Deserialize>::deserialize(deserializer)?;
+                Self::ALL
+                    .get(usize::from(place))
+                    .copied()
+                    .ok_or_else(|| serde::de::Error::custom("no word has that place"))
             }
         }
     };

@@ -14,7 +14,7 @@ use crate::calculator::packed::Packed;
 use crate::catalog::shape::Estimate;
 use crate::catalog::word::capitalised;
 use crate::money::{MoneyError, Quantity, Usd, count};
-use crate::picture::{CURVE_HEIGHT, CURVE_WIDTH, Rise, curve};
+use crate::picture::{CURVE_HEIGHT, CURVE_WIDTH, Rise, SCALE_HEIGHT, curve};
 
 /// The fields of the form.
 pub const FIELDS: Fields = &[
@@ -153,6 +153,13 @@ fn table(offer: &Offer, plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Expos
             @if exposed.cpu_until_noticed.usd.is_none() {
                 p.remark { "CPU only: " (exposed.cpu_until_noticed.because.join("; ")) "." }
             }
+            @for other in &exposed.other_variants {
+                p.remark {
+                    (other.label) " (" (other.asked_by) "): " (other.hour.shown())
+                    @if !other.hour.because.is_empty() { ", " (other.hour.because.join("; ")) }
+                    "."
+                }
+            }
             @if !because.is_empty() { p.remark { "The whole bill " (verb) ": " (because) "." } }
             @if let Some(drawing) = drawing(exposed, ask) { (drawing) }
         }
@@ -193,7 +200,7 @@ fn hurts(plan: Option<&PlanOffer>, exposed: &Exposed, ask: &Exposure) -> Markup 
 }
 
 fn line(line: &Line<'_>) -> Markup {
-    let shown = |figure: Option<&Estimate>| figure.map_or("no timeout".to_owned(), Estimate::shown);
+    let shown = |figure: Option<&Estimate>| figure.map_or(line.none().to_owned(), Estimate::shown);
     let class = matches!(line.key, "hour" | "day").then_some("headline");
     html! {
         tr class=[class] {
@@ -255,13 +262,13 @@ fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<Markup> {
         if x + 110 > CURVE_WIDTH { (x.saturating_sub(8), y, "end") } else { (x + 8, y, "start") }
     };
     Some(html! {
-        svg.curve viewBox=(format!("0 0 {CURVE_WIDTH} {CURVE_HEIGHT}")) role="img" aria-label=(said) {
+        svg.curve viewBox=(format!("0 0 {CURVE_WIDTH} {}", CURVE_HEIGHT + SCALE_HEIGHT)) role="img" aria-label=(said) {
+            (scale(until, noticed))
             @for (place, (name, x)) in drawn.marks.iter().enumerate() {
                 line x1=(x) x2=(x) y1="0" y2=(CURVE_HEIGHT) {}
                 @let (at, y, anchor) = label(place, *x);
                 text x=(at) y=(y) text-anchor=(anchor) { (name) }
             }
-            text x=(CURVE_WIDTH - 8) y=(CURVE_HEIGHT - 16) text-anchor="end" { "noticed, " (until.shown()) }
             path.without d=(drawn.without) {}
             @if let Some(path) = drawn.with { path.with d=(path) {} }
         }
@@ -271,6 +278,22 @@ fn drawing(exposed: &Exposed, ask: &Exposure) -> Option<Markup> {
             ". Numbers are the stops of the table."
         }
     })
+}
+
+/// What lies where: time and amount along the foot, with lines at half of both.
+fn scale(most: Usd, noticed: u64) -> Markup {
+    let [middle, end] = [CURVE_WIDTH / 2, CURVE_WIDTH];
+    let foot = CURVE_HEIGHT + SCALE_HEIGHT - 6;
+    let at = |part: u32| {
+        let time = Quantity::from(noticed).divided_by(part).duration();
+        format!("{time}: {}", most.divided(part).brief())
+    };
+    html! {
+        path.scale d=(format!("M0 {CURVE_HEIGHT}H{end}M0 {}H{end}M{middle} 0V{CURVE_HEIGHT}", CURVE_HEIGHT / 2)) {}
+        text x="0" y=(foot) { "now" }
+        text x=(middle) y=(foot) text-anchor="middle" { (at(2)) }
+        text x=(end) y=(foot) text-anchor="end" { (at(1)) }
+    }
 }
 
 #[cfg(test)]

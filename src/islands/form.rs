@@ -1,6 +1,8 @@
 //! The form of a calculator: fields of text, a price kind, and what the address says besides. With scripts the address
 //! follows what is typed; without them the form asks the server.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,9 @@ use web_sys::{Element, UrlSearchParams};
 
 use crate::calculator::input::Input;
 use crate::catalog::word::PriceKind;
+
+/// How long nothing is typed before the address follows: browsers count how often it is set.
+const ADDRESS_PAUSE: Duration = Duration::from_millis(200);
 
 /// A field of a form.
 pub struct Field {
@@ -104,32 +109,43 @@ pub fn keep_address(
     fields: Fields,
     besides: Besides,
 ) {
+    let write = move |query: &str| {
+        if let Ok(history) = window().history() {
+            // An address that cannot be set only means that there is none to send.
+            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("?{query}")));
+        }
+        // Twins refuse what a form keeps to be mended.
+        if errors.with_untracked(Vec::is_empty) {
+            lead_twins_to(query);
+        }
+    };
     Effect::new(move |before: Option<()>| {
-        let query = typed.with(|typed| typed.query(fields, &besides));
+        let now = typed.get();
         // What was asked for first stands in the address as it came.
-        if let (Some(()), Some(query)) = (before, query) {
-            if let Ok(history) = window().history() {
-                // An address that cannot be set only means that there is none to send.
-                let _ =
-                    history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("?{query}")));
-            }
-            // Twins refuse what a form keeps to be mended.
-            if errors.with(|errors| !errors.is_empty()) {
-                return;
-            }
-            let Ok(links) = document().query_selector_all("a[rel=alternate]") else {
-                return;
-            };
-            for place in 0..links.length() {
-                let Some(link) = links.item(place) else { continue };
-                let link: Element = link.unchecked_into();
-                if let Some(href) = link.get_attribute("href") {
-                    let page = href.split('?').next().unwrap_or_default();
-                    let _ = link.set_attribute("href", &format!("{page}?{query}"));
+        if let (Some(()), Some(query)) = (before, now.query(fields, &besides)) {
+            let write_if_last = move || {
+                if typed.with_untracked(|last| *last == now) {
+                    write(&query);
                 }
-            }
+            };
+            set_timeout(write_if_last, ADDRESS_PAUSE);
         }
     });
+}
+
+/// Makes the links to the page's twins ask the same.
+fn lead_twins_to(query: &str) {
+    let Ok(links) = document().query_selector_all("a[rel=alternate]") else {
+        return;
+    };
+    for place in 0..links.length() {
+        let Some(link) = links.item(place) else { continue };
+        let link: Element = link.unchecked_into();
+        if let Some(href) = link.get_attribute("href") {
+            let page = href.split('?').next().unwrap_or_default();
+            let _ = link.set_attribute("href", &format!("{page}?{query}"));
+        }
+    }
 }
 
 /// What the form sends besides its fields.

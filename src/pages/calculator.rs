@@ -49,7 +49,7 @@ pub fn CalculatorPage() -> impl IntoView {
         <Calculator offers=offers typed=typed plans=plans besides=besides choice=choice/>
         <section class="block">
             <h2>"What these figures hold"</h2>
-            <p>"Use of the provider's default class only, at the prices of " {on.to_string()} ": no plan fee, no credit. “CPU only” leaves \
+            <p>"Use of the provider's default class, with an hour of its other classes beside it, at the prices of " {on.to_string()} ": no plan fee, no credit. “CPU only” leaves \
             memory and disk out, as the often quoted figure does; the whole bill has them. What the platform does by \
             itself is capped by the moment somebody notices and by the plan's concurrency or pool, on the cheapest plan \
             that holds all runaways where no other is named. "
@@ -88,7 +88,7 @@ pub fn WorkloadPage() -> impl IntoView {
             <p>"The default class of each provider at the prices of " {on.to_string()} ", on the cheapest plan that allows the peak, the \
             length of a run and, where you name it, the creates a second. Credits and top-ups are told and not taken off. Totals \
             that depend on something, or that nobody can give, have no rank. A size above the largest that is sold has no price; \
-            least sizes and steps of sizes are not in the catalog yet, so a smaller one is priced as if it were sold. "
+            one below the least or between two steps costs what the next that is sold does. "
             <a href="/methodology">"How all of this is made"</a>"; "
             <a href="/calculator">"what a runaway costs"</a>"."</p>
         </section>
