@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -23,6 +24,10 @@ const JAVASCRIPT: &[u8] = include_bytes!("../../../guests/qjs.wasm.zst");
 /// A guest is a fourth of this; the rest guards against a damaged one.
 const MAX_GUEST_BYTES: usize = 128 * 1024 * 1024;
 const PRIVATE: u32 = 0o700;
+/// How files of compiled guests end.
+const COMPILED: &str = "cwasm";
+/// How long a compiled guest is kept that no server has started with.
+const UNUSED_FOR: Duration = Duration::from_hours(24 * 30);
 
 /// Why there is no compiled guest.
 #[derive(Debug, Error)]
@@ -106,8 +111,10 @@ pub fn prepare(
     };
     let path = cache.join(compiled_name(language, &hash, &engine));
     if path.is_file() && engine::loads(&engine, language, &path) {
+        touch(&path);
         return Ok(path);
     }
+    remove_unused(cache);
     let wasm = match given {
         Some(wasm) => wasm,
         None => built_in(language)?,
@@ -123,12 +130,28 @@ pub fn prepare(
     Ok(path)
 }
 
+/// Marks a compiled guest as used. Where that fails, it is compiled anew one day.
+fn touch(path: &Path) {
+    let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
+}
+
+/// Removes what other versions of the program have compiled and not used for long. Whatever cannot be removed stays.
+fn remove_unused(cache: &Path) {
+    for path in fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let modified = fs::metadata(&path).and_then(|found| found.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
+        if age > UNUSED_FOR && path.extension().is_some_and(|kind| kind == COMPILED) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// The name of a compiled guest: all that its machine code depends on.
 fn compiled_name(language: Language, hash: &str, engine: &Engine) -> String {
     // Wasmtime's own sum of its version, the target and every setting.
     let mut settings = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut settings);
-    format!("{}-{hash}-{:016x}.cwasm", language.file_name(), settings.finish())
+    format!("{}-{hash}-{:016x}.{COMPILED}", language.file_name(), settings.finish())
 }
 
 /// Makes the folder, or what is there already, readable and writable for this user alone.
@@ -184,5 +207,22 @@ mod tests {
         fs::write(&path, "damaged").unwrap();
         assert_eq!(prepare().unwrap(), path);
         assert_eq!(fs::read(&path).unwrap(), compiled);
+    }
+
+    #[test]
+    fn what_was_compiled_long_ago_for_another_version_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name| folder.path().join(name);
+        for (name, age) in [("old.cwasm", UNUSED_FOR * 2), ("new.cwasm", UNUSED_FOR / 2)] {
+            let file = File::create(path(name)).unwrap();
+            file.set_modified(SystemTime::now() - age).unwrap();
+        }
+        remove_unused(folder.path());
+        assert!(!path("old.cwasm").exists() && path("new.cwasm").exists());
+        touch(&path("new.cwasm"));
+        assert!(
+            fs::metadata(path("new.cwasm")).unwrap().modified().unwrap().elapsed().unwrap()
+                < UNUSED_FOR / 4
+        );
     }
 }

@@ -72,17 +72,16 @@ pub fn close_inherited() {
 
 /// Locks the calling thread and those that it will start, which are all if there is one yet.
 pub fn apply() -> Lock {
-    let landlock = landlock();
+    let landlock_abi = landlock().unwrap_or_default();
     let seccomp = seccomp().and_then(|filters| {
         filters.iter().try_for_each(|filter| seccompiler::apply_filter_all_threads(filter)).ok()
     });
-    let (landlock_abi, landlock_is_full) = landlock.unwrap_or_default();
-    Lock { landlock_abi, landlock_is_full, seccomp: seccomp.is_some() }
+    Lock { landlock_abi, seccomp: seccomp.is_some() }
 }
 
-/// Refuses every file, TCP port, abstract socket and foreign process. Gives the version in force and whether it knows
-/// all of these. No privileges can be gained from here on, with Landlock or without.
-fn landlock() -> Option<(u8, bool)> {
+/// Refuses every file and, where the kernel is new enough, TCP port, abstract socket and foreign process. Gives the
+/// version in force. No privileges can be gained from here on.
+fn landlock() -> Option<u8> {
     let status = Ruleset::default()
         .handle_access(AccessFs::from_all(LANDLOCK))
         .and_then(|rules| rules.handle_access(AccessNet::from_all(LANDLOCK)))
@@ -90,9 +89,11 @@ fn landlock() -> Option<(u8, bool)> {
         .and_then(Ruleset::create)
         .and_then(landlock::RulesetCreated::restrict_self)
         .ok()?;
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return None;
+    }
     let LandlockStatus::Available { effective_abi, .. } = status.landlock else { return None };
-    let is_full = status.ruleset == RulesetStatus::FullyEnforced && status.no_new_privs;
-    Some((u8::try_from(effective_abi as i32).unwrap_or(u8::MAX), is_full))
+    u8::try_from(effective_abi as i32).ok()
 }
 
 /// The list as filters; nothing where the processor is none that seccompiler knows.

@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 /// What was in force before any foreign code ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
-    /// The version of Landlock's interface, 0 without Landlock.
+    /// The version of Landlock's interface, 0 without Landlock. The first refuses files, later ones also ports and
+    /// signals, which the list of system calls refuses in any case.
     pub landlock_abi: u8,
-    /// Whether Landlock refuses files, ports and signals, all of them.
-    pub landlock_is_full: bool,
     /// Whether the list of system calls is in force.
     pub seccomp: bool,
 }
@@ -30,11 +29,7 @@ const STRONGER: &str = "Stronger than running the code as a plain process: it ha
 
 impl From<Lock> for Isolation {
     fn from(lock: Lock) -> Self {
-        let landlock = match lock {
-            Lock { landlock_abi: 0, .. } => Some("Landlock"),
-            Lock { landlock_is_full: false, .. } => Some("parts of Landlock"),
-            _ => None,
-        };
+        let landlock = (lock.landlock_abi == 0).then_some("Landlock");
         let seccomp = (!lock.seccomp).then_some("seccomp");
         let missing: Vec<_> = landlock.into_iter().chain(seccomp).collect();
         if missing.is_empty() { Self::Locked } else { Self::Unlocked(missing) }
@@ -62,10 +57,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_told() {
-        let all = Lock { landlock_abi: 7, landlock_is_full: true, seccomp: true };
-        assert_eq!(Isolation::from(all), Isolation::Locked);
-        let old = Isolation::from(Lock { landlock_abi: 1, landlock_is_full: false, ..all });
-        assert_eq!(old, Isolation::Unlocked(vec!["parts of Landlock"]));
+        assert_eq!(Isolation::from(Lock { landlock_abi: 1, seccomp: true }), Isolation::Locked);
+        let one = Isolation::from(Lock { landlock_abi: 7, seccomp: false });
+        assert_eq!(one, Isolation::Unlocked(vec!["seccomp"]));
         let none = Isolation::from(Lock::default());
         assert_eq!(none, Isolation::Unlocked(vec!["Landlock", "seccomp"]));
         assert!(none.text().contains("does not lock down: Landlock and seccomp missing"));

@@ -4,6 +4,7 @@
 
 mod attacks;
 mod behaviour;
+mod hostile;
 mod lifetime;
 pub mod probe;
 

@@ -16,6 +16,8 @@ use super::{Language, Stream, chain, guests, lock};
 
 /// The exit code of a worker whose server is gone or talks nonsense.
 const ORPHANED: i32 = 1;
+/// How much the compiler gives way to everything else.
+const COMPILER_NICENESS: i32 = 10;
 
 /// Does what the server asks. Must be called before the process has any other thread.
 pub fn main() -> ExitCode {
@@ -29,6 +31,8 @@ pub fn main() -> ExitCode {
     let outcome = match next_request() {
         Request::Prepare { language, cache, guests } => {
             end_with_input();
+            // Compiling takes every core, and pages are waiting for one. It is no matter if it cannot be had.
+            let _ = rustix::process::nice(COMPILER_NICENESS);
             prepare(language, &cache, guests.as_deref())
         }
         Request::Load { language, compiled, memory_bytes, output_bytes } => {
