@@ -17,6 +17,7 @@ use crate::toolchain::Toolchain;
 
 const PYTHON: &str = "python.wasm";
 const JAVASCRIPT: &str = "qjs.wasm";
+const PYTHON_SOURCES: [&str; 3] = ["app.py", "preload.py", "runner.wit"];
 const SUMS: &str = "SHA256SUMS";
 /// As small as zstd gets without special settings for whoever unpacks it.
 const LEVEL: i32 = 19;
@@ -81,9 +82,14 @@ fn build(project: &Project) -> Result<PathBuf> {
     step("Building the Python guest: the standard library is imported and a snapshot taken");
     let mut componentize = Command::new(tools.program("componentize-py"));
     componentize.args(["-d", "runner.wit", "-w", "runner", "componentize", "app", "-o"]);
-    // No compiled Python among the sources.
-    componentize.arg(built.join(PYTHON)).env("PYTHONDONTWRITEBYTECODE", "1");
-    run_child(componentize.current_dir(sources.join("python")), "componentize-py")?;
+    componentize.arg(built.join(PYTHON));
+    // Of a copy: the guest writes compiled Python beside its sources.
+    let copy = built.join("python-sources");
+    fs::create_dir_all(&copy)?;
+    for name in PYTHON_SOURCES {
+        fs::copy(sources.join("python").join(name), copy.join(name))?;
+    }
+    run_child(componentize.current_dir(copy), "componentize-py")?;
 
     step("Fetching the sources of QuickJS-ng");
     let vendored = built.join("quickjs-sources");
