@@ -36,6 +36,10 @@ pub mod picture;
 #[cfg(feature = "ssr")]
 pub mod database;
 
+/// Where code runs.
+#[cfg(feature = "ssr")]
+pub mod router;
+
 /// What every request shares.
 #[cfg(feature = "ssr")]
 pub mod state;

@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 use sqlx::SqlitePool;
 use thud::catalog::load::{CatalogFile, Problem, digest, embedded_files, files_in, load};
 use thud::catalog::{Catalog, store};
+use thud::router::embedded;
 use thud::server::config::Config;
 use thud::state::{AppState, Site, today};
 use thud::{api, database, server};
@@ -35,6 +36,22 @@ enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// Works with the embedded sandbox.
+    #[command(hide = true)]
+    Local {
+        #[command(subcommand)]
+        command: LocalCommand,
+    },
+}
+
+#[derive(Subcommand)]
+enum LocalCommand {
+    /// Prints how long runs of one line take: language, whether a worker was waiting, milliseconds.
+    Bench {
+        /// How many of each kind.
+        #[arg(default_value_t = 100)]
+        samples: usize,
+    },
 }
 
 #[derive(Subcommand)]
@@ -52,11 +69,19 @@ enum CatalogCommand {
     },
 }
 
+/// How the program is started to be a worker of the embedded sandbox: only by itself.
+const WORKER: &str = "__local-worker";
+
 fn main() -> ExitCode {
+    // Before anything starts a thread or opens a file.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == WORKER) {
+        return embedded::worker_main();
+    }
     let result = match Arguments::parse().command.unwrap_or(Command::Serve) {
         Command::Serve => serve(),
         Command::Catalog { command: CatalogCommand::Check { folder } } => check(folder.as_deref()),
         Command::Catalog { command: CatalogCommand::Export { folder } } => export(&folder),
+        Command::Local { command: LocalCommand::Bench { samples } } => bench_local(samples),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -82,6 +107,18 @@ fn check(folder: Option<&Path>) -> Result<(), String> {
     let (files, catalog) = read(folder)?;
     println!("{} files, {} providers, no problems", files.len(), catalog.providers().len());
     Ok(())
+}
+
+fn bench_local(samples: usize) -> Result<(), String> {
+    let folders =
+        directories::ProjectDirs::from("", "", "thud").ok_or("there is no home folder")?;
+    let cache = folders.cache_dir().join("local");
+    let options = embedded::Options::new(cache, "/proc/self/exe".into(), vec![WORKER.into()]);
+    let tell = |language, start, time: std::time::Duration| {
+        println!("{language} {start:?} {:.3}", time.as_secs_f64() * 1000.0);
+    };
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
+    runtime.block_on(embedded::measure(&options, samples, tell)).map_err(|error| chain(&error))
 }
 
 /// An error with its causes, on one line.

@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: the release build of the site and nginx with the very same bytes, side by
-//! side on this machine; then how the site bears a larger catalog (`growth.rs`). The figures are of
+//! side on this machine; how the site bears a larger catalog (`growth.rs`); runs of the embedded sandbox beside bare
+//! interpreters (`embedded.rs`). The figures are of
 //! one run; nothing is kept or compared with other days.
 
+mod embedded;
 mod growth;
 mod nginx;
 mod wrk;
@@ -18,6 +20,7 @@ use crate::build::{self, Effort};
 use crate::progress::step;
 use crate::project::Project;
 use crate::temporary_server::TemporaryServer;
+use crate::toolchain::Toolchain;
 use crate::{packages, toolchain};
 
 /// A page, a page with more work in it, and the API.
@@ -36,6 +39,8 @@ pub enum Part {
     Load,
     /// Thud with a larger and larger catalog.
     Growth,
+    /// The embedded sandbox beside bare interpreters.
+    Embedded,
 }
 
 impl Part {
@@ -44,13 +49,20 @@ impl Part {
         match name {
             "load" => Ok(Self::Load),
             "growth" => Ok(Self::Growth),
-            other => bail!("there is no part {other:?}, only load and growth"),
+            "embedded" => Ok(Self::Embedded),
+            other => bail!("there is no part {other:?}, only load, growth and embedded"),
         }
     }
 }
 
 /// Measures one part or all and prints the tables.
 pub fn run(project: &Project, only: Option<Part>) -> Result<()> {
+    if only == Some(Part::Embedded) {
+        // No browser half is needed, so any compiler will do.
+        let program = build::server(project, &Toolchain::active(project), Effort::Release)?;
+        print!("\n{}", embedded::measure(&program)?);
+        return Ok(());
+    }
     let is_asked = |part| only.is_none_or(|only| only == part);
     // Before the long build, not after it.
     let tools = if is_asked(Part::Load) { Some(Tools::find_or_install()?) } else { None };
@@ -62,6 +74,9 @@ pub fn run(project: &Project, only: Option<Part>) -> Result<()> {
     }
     if is_asked(Part::Growth) {
         print!("\n{}", growth::measure(project, &program)?);
+    }
+    if is_asked(Part::Embedded) {
+        print!("\n{}", embedded::measure(&program)?);
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ mod browser_half;
 mod budgets;
 mod build;
 mod children;
+mod guests;
 mod nodejs;
 mod packages;
 mod progress;
@@ -31,7 +32,8 @@ const USAGE: &str = "\
 cargo xtask serve [--port N | --addr IP:PORT]   builds what is missing, then serves the site
 cargo xtask test [--list | --only STEP]         everything that CI runs
 cargo xtask build                               release build of both halves, with sizes against the budgets
-cargo xtask bench [--only load|growth]          Thud beside nginx, and as it grows";
+cargo xtask bench [--only load|growth|embedded] Thud beside nginx, as it grows, and its sandbox
+cargo xtask guests                              rebuilds the guests of the embedded sandbox";
 
 fn main() -> ExitCode {
     let outcome = read_command(std::env::args_os().skip(1)).and_then(run);
@@ -53,6 +55,7 @@ enum Command {
     Build,
     Test(test::Selection),
     Bench(Option<bench::Part>),
+    Guests,
 }
 
 fn run(command: Command) -> Result<()> {
@@ -66,6 +69,7 @@ fn run(command: Command) -> Result<()> {
         Command::Build => build::run(&Project::find()?),
         Command::Test(selection) => test::run(&Project::find()?, &selection),
         Command::Bench(only) => bench::run(&Project::find()?, only),
+        Command::Guests => guests::run(&Project::find()?),
     }
 }
 
@@ -82,7 +86,8 @@ fn read_command(arguments: impl Iterator<Item = OsString>) -> Result<Command> {
         "build" => end(parser, Command::Build),
         "test" => read_test(parser),
         "bench" => read_bench(parser),
-        other => bail!("there is no command {other:?}, only serve, test, build and bench"),
+        "guests" => end(parser, Command::Guests),
+        other => bail!("there is no command {other:?}, only serve, test, build, bench and guests"),
     }
 }
 
@@ -177,6 +182,8 @@ mod tests {
         assert_eq!(read("bench").ok(), Some(Command::Bench(None)));
         let growth = Command::Bench(Some(bench::Part::Growth));
         assert_eq!(read("bench --only growth").ok(), Some(growth));
+        let embedded = Command::Bench(Some(bench::Part::Embedded));
+        assert_eq!(read("bench --only embedded").ok(), Some(embedded));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::progress::step;
 use crate::project::Project;
 use crate::temporary_server::TemporaryServer;
 use crate::toolchain::{self, Toolchain};
-use crate::{budgets, packages};
+use crate::{budgets, guests, packages};
 
 /// The browser by the names that systems give it; the first is Debian's package too.
 const CHROMIUM_NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -38,7 +38,7 @@ struct Step {
     run: fn(&Workshop) -> Result<()>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step { name: "format", about: "every file is formatted", run: format },
     Step {
         name: "lint",
@@ -47,6 +47,11 @@ const STEPS: [Step; 6] = [
     },
     Step { name: "lint-browser", about: "nor against the browser half", run: lint_browser },
     Step { name: "unit", about: "every Rust test", run: unit },
+    Step {
+        name: "guests",
+        about: "the guests of the embedded sandbox are what their sources make",
+        run: guests,
+    },
     Step {
         name: "size",
         about: "the browser half and the stylesheet fit their budgets",
@@ -147,6 +152,10 @@ fn unit(workshop: &Workshop) -> Result<()> {
     run_child(&mut workshop.active_cargo("test --package xtask"), "tests of xtask")?;
     let mut cargo = workshop.both_halves()?.cargo(workshop.project);
     run_child(cargo.args(["test", "--package", "thud"]), "tests of thud")
+}
+
+fn guests(workshop: &Workshop) -> Result<()> {
+    guests::check(workshop.project, workshop.both_halves()?)
 }
 
 fn size(workshop: &Workshop) -> Result<()> {
