@@ -173,7 +173,21 @@ decimal_type! {
     Quantity
 }
 
+/// Picodollars in a dollar: what is reserved and settled is counted in whole ones.
+const PICO: u64 = 1_000_000_000_000;
+
 impl Usd {
+    /// A count of picodollars.
+    pub fn of_picodollars(count: u64) -> Self {
+        Self(Decimal::from(count) / Decimal::from(PICO))
+    }
+
+    /// The amount in picodollars, rounded up; the largest count where it is beyond.
+    pub fn picodollars(self) -> u64 {
+        let count = self.0.checked_mul(Decimal::from(PICO)).map(|count| count.ceil());
+        count.and_then(|count| u64::try_from(count).ok()).unwrap_or(u64::MAX)
+    }
+
     /// The amount as a page shows it: two places at least, thousands apart, every digit that is needed to
     /// reproduce it from its factors; of a decimal that does not end, [`SHOWN_DIGITS`]. What is not zero is never shown as
     /// zero.
