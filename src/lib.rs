@@ -36,9 +36,20 @@ pub mod picture;
 #[cfg(feature = "ssr")]
 pub mod database;
 
-/// Where code runs.
+/// A run: what is asked for, what became of it, what is kept of it.
+pub mod runs;
+
+/// Who may run code, and for how much.
+#[cfg(feature = "ssr")]
+pub mod access;
+
+/// Where code runs: one request, a fresh sandbox for every attempt, none left behind.
 #[cfg(feature = "ssr")]
 pub mod router;
+
+/// Providers that follow a script, for tests and for looking at a chain of attempts.
+#[cfg(all(feature = "ssr", any(test, feature = "standins")))]
+pub mod standins;
 
 /// What every request shares.
 #[cfg(feature = "ssr")]

@@ -1,21 +1,41 @@
-//! The command line: `thud serve`, `thud catalog check` and `thud catalog export`.
+//! The command line: `thud serve`, `thud catalog`, `thud token` and `thud reap`.
 
 #![expect(clippy::print_stdout, reason = "a command line prints")]
 
+#[cfg(not(feature = "standins"))]
+#[path = "main/no_standins.rs"]
+mod standins;
+#[cfg(feature = "standins")]
+#[path = "main/standins.rs"]
+mod standins;
+#[path = "main/tokens.rs"]
+mod tokens;
+
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use clap::{Parser, Subcommand};
 use sqlx::SqlitePool;
 use thud::catalog::load::{CatalogFile, Problem, digest, embedded_files, files_in, load};
 use thud::catalog::{Catalog, store};
-use thud::router::embedded;
+use thud::router::adapter::Adapter;
+use thud::router::embedded::{self, Embedded};
+use thud::router::local::Local;
+use thud::router::{Limits, SandboxRouter};
 use thud::server::config::Config;
 use thud::state::{AppState, Site, today};
-use thud::{api, database, server};
+use thud::{api, database, router, server};
+
+use tokens::TokenCommand;
 use tracing_subscriber::EnvFilter;
+
+/// How long a stop waits for runs that are on their way.
+const DRAIN_MAX: Duration = Duration::from_secs(30);
 
 /// The open catalog of code sandboxes for AI agents.
 #[derive(Parser)]
@@ -36,6 +56,13 @@ enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// Makes, lists and revokes the tokens that hosted providers want.
+    Token {
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
+    /// Destroys every sandbox that is owed a teardown, once, and says what it found. The site does so by itself.
+    Reap,
     /// Works with the embedded sandbox.
     #[command(hide = true)]
     Local {
@@ -81,6 +108,8 @@ fn main() -> ExitCode {
         Command::Serve => serve(),
         Command::Catalog { command: CatalogCommand::Check { folder } } => check(folder.as_deref()),
         Command::Catalog { command: CatalogCommand::Export { folder } } => export(&folder),
+        Command::Token { command } => token(command),
+        Command::Reap => reap(),
         Command::Local { command: LocalCommand::Bench { samples } } => bench_local(samples),
     };
     match result {
@@ -110,14 +139,11 @@ fn check(folder: Option<&Path>) -> Result<(), String> {
 }
 
 fn bench_local(samples: usize) -> Result<(), String> {
-    let folders =
-        directories::ProjectDirs::from("", "", "thud").ok_or("there is no home folder")?;
-    let cache = folders.cache_dir().join("local");
-    let options = embedded::Options::new(cache, "/proc/self/exe".into(), vec![WORKER.into()]);
+    let options = embedded_options(Config::from_env()?.cache_dir);
     let tell = |language, start, time: std::time::Duration| {
         println!("{language} {start:?} {:.3}", time.as_secs_f64() * 1000.0);
     };
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
+    let runtime = runtime()?;
     runtime.block_on(embedded::measure(&options, samples, tell)).map_err(|error| chain(&error))
 }
 
@@ -150,12 +176,17 @@ fn serve() -> Result<(), String> {
             "{folder} has no stylesheet: pages come without one; cargo xtask serve lays it"
         );
     }
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
+    let runtime = runtime()?;
     runtime.block_on(run(config))
 }
 
 /// Everything that requests share, over a database.
-async fn opened(config: Config, base_url: String, pool: SqlitePool) -> Result<AppState, String> {
+async fn opened(
+    config: Config,
+    base_url: String,
+    pool: SqlitePool,
+    adapters: Vec<Arc<dyn Adapter>>,
+) -> Result<AppState, String> {
     let (files, catalog) = read(config.catalog_dir.as_deref())?;
     let site_files = server::files_below(&config.site_root);
     let site = Site {
@@ -167,17 +198,65 @@ async fn opened(config: Config, base_url: String, pool: SqlitePool) -> Result<Ap
         repository_url: config.repository_url,
         api_document: api::document(),
     };
-    AppState::open(files, catalog, pool, site).await.map_err(|error| chain(&error))
+    AppState::open(files, catalog, pool, site, adapters, Limits::default())
+        .await
+        .map_err(|error| chain(&error))
+}
+
+/// Every provider that this site can run code at. Must be called in a Tokio runtime.
+fn adapters(config: &Config) -> Result<Vec<Arc<dyn Adapter>>, String> {
+    let embedded = Embedded::open(embedded_options(config.cache_dir.clone()));
+    let mut adapters: Vec<Arc<dyn Adapter>> = vec![Arc::new(Local::new(embedded))];
+    if config.standins {
+        adapters.extend(standins::offered()?);
+    }
+    Ok(adapters)
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Runtime::new().map_err(|error| chain(&error))
+}
+
+fn token(command: TokenCommand) -> Result<(), String> {
+    let config = Config::from_env()?;
+    runtime()?.block_on(async {
+        let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
+        let adapters = adapters(&config)?;
+        let known: Vec<&str> = adapters.iter().map(|adapter| adapter.slug()).collect();
+        println!("{}", tokens::run(&pool, command, &known).await?);
+        Ok(())
+    })
+}
+
+fn reap() -> Result<(), String> {
+    let config = Config::from_env()?;
+    runtime()?.block_on(async {
+        let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
+        let (_, catalog) = read(config.catalog_dir.as_deref())?;
+        let adapters = adapters(&config)?;
+        let router = SandboxRouter::new(pool, Arc::new(catalog), adapters, Limits::default());
+        let report = router.reap_overdue().await.map_err(|error| chain(&error))?;
+        let router::Report { found, destroyed, already_gone, failed } = report;
+        println!(
+            "found {found}, destroyed {destroyed}, already gone {already_gone}, failed {failed}"
+        );
+        Ok(())
+    })
+}
+
+fn embedded_options(cache: PathBuf) -> embedded::Options {
+    embedded::Options::new(cache, "/proc/self/exe".into(), vec![WORKER.into()])
 }
 
 /// Writes what a mirror serves.
 fn export(folder: &Path) -> Result<(), String> {
     let config = Config::from_env()?;
-    let runtime = tokio::runtime::Runtime::new().map_err(|error| chain(&error))?;
+    let runtime = runtime()?;
     runtime.block_on(async {
         let base_url = format!("http://{}", config.addr);
         let pool = pool_for_export(&config).await?;
-        let state = opened(config, base_url, pool).await?;
+        // A mirror runs no code.
+        let state = opened(config, base_url, pool, Vec::new()).await?;
         let written = server::export(state, folder).await?;
         println!("{written} files in {}", folder.display());
         Ok(())
@@ -206,7 +285,10 @@ async fn run(config: Config) -> Result<(), String> {
     })?;
     let address = listener.local_addr().map_err(|error| chain(&error))?;
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
-    let state = opened(config, format!("http://{address}"), pool).await?;
+    let adapters = adapters(&config)?;
+    let state = opened(config, format!("http://{address}"), pool, adapters).await?;
+    let sandboxes = state.sandboxes.clone();
+    sandboxes.start().await.map_err(|error| chain(&error))?;
     println!("Thud is at http://{address}");
     // Without TCP_NODELAY small answers wait for an acknowledgement.
     let listener = listener.tap_io(|stream| {
@@ -214,8 +296,14 @@ async fn run(config: Config) -> Result<(), String> {
             tracing::warn!(%error, "TCP_NODELAY could not be set");
         }
     });
-    axum::serve(listener, server::router(state))
-        .with_graceful_shutdown(stopped())
+    let service = server::router(state).into_make_service_with_connect_info::<SocketAddr>();
+    axum::serve(listener, service)
+        .with_graceful_shutdown(async move {
+            stopped().await;
+            if !sandboxes.drain(DRAIN_MAX).await {
+                tracing::warn!("some runs were still on their way: the next start ends them");
+            }
+        })
         .await
         .map_err(|error| chain(&error))
 }

@@ -1,4 +1,756 @@
-//! Where code runs. So far the sandbox that comes with the program; not yet the choice among providers.
+//! Where code runs: one request, one fresh sandbox per attempt, one deadline for everything.
+//!
+//! [`SandboxRouter::submit`] accepts a run, [`Inner::drive`] is the loop. It follows eight rules:
+//!
+//! 1. Nothing is reused: every attempt has a sandbox of its own, and no credential enters it.
+//! 2. One deadline, passed down as an instant; each candidate has a share of its own to start in.
+//! 3. Another provider is tried only while it is certain that no code has run (`plan.rs`).
+//! 4. Nobody is tried below the isolation and egress that were asked for, nor in another language.
+//! 5. A lease is written before a sandbox is asked for and open until its destruction is confirmed (`lease.rs`, `reaper.rs`).
+//! 6. Output is hostile: capped while it is read, decoded lossily, never interpreted.
+//! 7. What the whole chain can cost is reserved before anything is created, or the run is refused.
+//! 8. A provider whose platform fails again and again is left out for a while (`breaker.rs`).
+//!
+//! Not here: HTTP, pages, tokens as text. Providers are behind [`adapter::Adapter`].
 
-/// The sandbox that comes with the program.
+pub mod adapter;
+mod breaker;
 pub mod embedded;
+mod lease;
+mod live;
+pub mod local;
+mod plan;
+mod prices;
+mod reaper;
+mod start;
+mod teardown;
+
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use jiff::civil::Date;
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
+use sqlx::SqlitePool;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{timeout, timeout_at};
+use tracing::{error, warn};
+
+use self::adapter::{
+    Adapter, Created, Ended, Failure, Order, Remains, Sandbox, Snippet, Unrecorded, Watch,
+};
+use self::breaker::Breaker;
+use self::lease::Lease;
+use self::live::Live;
+use self::plan::{Action, Candidate, Selection, Tried};
+use self::prices::Prices;
+use crate::access::{Rate, random_hex};
+use crate::catalog::Catalog;
+use crate::catalog::shape::Shape;
+use crate::money::Quantity;
+use crate::runs::events::{Cursor, Event};
+use crate::runs::store::{self, StoreError};
+use crate::runs::{
+    Applied, Attempt, AttemptOutcome, Cost, Next, NotTried, Omission, Outcome, Output, Proof,
+    Reason, Receipt, Request, Run, RunState, Stage, Stream, Teardown, TeardownState, satisfies,
+};
+
+use self::reaper::Care;
+pub use self::reaper::Report;
+pub use self::start::{Refusal, Submitted};
+
+/// The platform itself kills a sandbox so long after the wall clock of its code.
+const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
+/// So long after the wall clock the router gives up on an adapter that should have ended the code.
+const RUN_GRACE: Duration = Duration::from_secs(1);
+/// So long an answer waits for the teardown, so that it can say that the sandbox is gone.
+const TEARDOWN_PATIENCE: Duration = Duration::from_millis(200);
+/// How often the reaper looks by itself.
+const REAP_INTERVAL: Duration = Duration::from_secs(30);
+
+/// What bounds runs.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Runs without a token at once, on the whole site.
+    pub anonymous_running: usize,
+    /// Runs without a token that wait for a place.
+    pub anonymous_waiting: usize,
+    /// How long they wait.
+    pub anonymous_wait: Duration,
+    /// Runs a minute of one address without a token.
+    pub anonymous_per_minute: NonZeroU32,
+    /// Runs with a token at once, on the whole site.
+    pub running: usize,
+    /// What is kept of each output, bytes.
+    pub output_bytes: usize,
+    /// How long code and output of a run without a token are kept.
+    pub anonymous_kept: Duration,
+    /// The same with a token.
+    pub kept: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const DAY: Duration = Duration::from_hours(24);
+        Self {
+            anonymous_running: 2,
+            anonymous_waiting: 8,
+            anonymous_wait: Duration::from_secs(5),
+            anonymous_per_minute: NonZeroU32::new(crate::access::RUNS_PER_MINUTE)
+                .unwrap_or(NonZeroU32::MIN),
+            running: 256,
+            output_bytes: crate::runs::output::OUTPUT_BYTES_MAX,
+            anonymous_kept: DAY,
+            kept: DAY * 30,
+        }
+    }
+}
+
+/// Runs code at providers. Cheap to clone; clones are the same router.
+#[derive(Clone)]
+pub struct SandboxRouter(Arc<Inner>);
+
+/// What all runs share.
+pub(self) struct Inner {
+    pool: SqlitePool,
+    adapters: Vec<Arc<dyn Adapter>>,
+    prices: Prices,
+    limits: Limits,
+    breakers: Mutex<HashMap<&'static str, Breaker>>,
+    live: Mutex<HashMap<String, Arc<Live>>>,
+    /// Leases whose teardown is somebody's business already.
+    in_care: Mutex<HashSet<String>>,
+    anonymous_places: Arc<Semaphore>,
+    anonymous_waiting: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    rate: Rate,
+    nudge: Notify,
+    draining: tokio::sync::watch::Sender<bool>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An instant as records have it: RFC 3339 in UTC, to the millisecond.
+fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+fn now() -> String {
+    stamp(Timestamp::now())
+}
+
+fn after(at: Timestamp, wait: Duration) -> Timestamp {
+    let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+    at.saturating_add(wait).unwrap_or(Timestamp::MAX)
+}
+
+fn day(at: Timestamp) -> Date {
+    Offset::UTC.to_datetime(at).date()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl SandboxRouter {
+    /// A router over some adapters. Nothing happens by itself before [`SandboxRouter::start`].
+    pub fn new(
+        pool: SqlitePool,
+        catalog: Arc<Catalog>,
+        adapters: Vec<Arc<dyn Adapter>>,
+        limits: Limits,
+    ) -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self(Arc::new(Inner {
+            pool,
+            adapters,
+            prices: Prices::of(catalog),
+            breakers: Mutex::default(),
+            live: Mutex::default(),
+            in_care: Mutex::default(),
+            anonymous_places: places(limits.anonymous_running),
+            anonymous_waiting: places(limits.anonymous_waiting),
+            places: places(limits.running),
+            rate: Rate::per_minute(limits.anonymous_per_minute),
+            limits,
+            nudge: Notify::new(),
+            draining: tokio::sync::watch::Sender::new(false),
+        }))
+    }
+
+    /// Ends what a former process left, and goes on reaping in the background. Only the one process that runs code over this
+    /// database may call it, in a Tokio runtime.
+    pub async fn start(&self) -> Result<(), StoreError> {
+        self.0.end_what_is_left().await?;
+        tokio::spawn(reaper::keep_reaping(Arc::downgrade(&self.0)));
+        Ok(())
+    }
+
+    /// Slugs of the providers that can be named, in order.
+    pub fn providers(&self) -> Vec<&'static str> {
+        self.0.adapters.iter().map(|adapter| adapter.slug()).collect()
+    }
+
+    /// What each provider offers, and whether it can be used now.
+    pub fn terms(&self) -> Vec<(&'static str, adapter::Terms, adapter::Readiness)> {
+        let terms = |one: &Arc<dyn Adapter>| (one.slug(), one.terms(), one.readiness());
+        self.0.adapters.iter().map(terms).collect()
+    }
+
+    /// Looks for sandboxes that are owed a teardown, now.
+    pub async fn reap(&self) -> Result<Report, StoreError> {
+        self.0.reap(Care::Ours).await
+    }
+
+    /// The same for a process beside the one that runs code: it leaves alone what is not past its end, for it cannot know
+    /// whose business that is.
+    pub async fn reap_overdue(&self) -> Result<Report, StoreError> {
+        self.0.reap(Care::Others).await
+    }
+
+    /// Takes no new runs from now on, and waits for those that are on their way, for so long at most. Says whether none
+    /// is left.
+    pub async fn drain(&self, wait: Duration) -> bool {
+        self.0.draining.send_replace(true);
+        let deadline = tokio::time::Instant::now() + wait;
+        loop {
+            let Some(live) = locked(&self.0.live).values().next().cloned() else { return true };
+            let mut changes = live.subscribe();
+            if locked(&self.0.live).is_empty() {
+                return true;
+            }
+            let changed = timeout_at(
+                deadline.min(tokio::time::Instant::now() + RUN_GRACE),
+                changes.changed(),
+            );
+            if changed.await.is_err() && tokio::time::Instant::now() >= deadline {
+                return false;
+            }
+        }
+    }
+
+    /// The receipt of a run; `None` where there is none of that id.
+    pub async fn receipt(&self, id: &str) -> Result<Option<Receipt>, StoreError> {
+        self.0.receipt(id).await
+    }
+
+    /// Waits until a run of this process is final and, for a moment, until its sandbox is gone.
+    pub async fn wait(&self, id: &str) {
+        let Some(live) = self.0.live(id) else { return };
+        let mut changes = live.subscribe();
+        // The sender lives as long as the run: it ends when the run does.
+        let _ = changes.wait_for(|_| live.run().is_final()).await;
+        let is_settled =
+            |run: &Run| run.attempts.iter().all(|one| one.teardown.state != TeardownState::Pending);
+        let _ = timeout(TEARDOWN_PATIENCE, changes.wait_for(|_| is_settled(&live.run()))).await;
+    }
+
+    /// The next event of a run after a cursor, as soon as there is one; `None` when everything was told.
+    pub async fn next_event(
+        &self,
+        id: &str,
+        at: Cursor,
+    ) -> Result<Option<(Event, Cursor)>, StoreError> {
+        if let Some(live) = self.0.live(id) {
+            let mut changes = live.subscribe();
+            loop {
+                changes.borrow_and_update();
+                match live.next_event(at) {
+                    (Some(event), _) => return Ok(Some(event)),
+                    (None, true) => return Ok(None),
+                    (None, false) => {
+                        if changes.changed().await.is_err() {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        let Some(receipt) = self.0.receipt(id).await? else { return Ok(None) };
+        let output = receipt.output.unwrap_or_default();
+        Ok(crate::runs::events::next(&receipt.run, &output.stdout, &output.stderr, at))
+    }
+
+    /// Ends a run that is on its way; `false` where it is not.
+    pub fn cancel(&self, id: &str) -> bool {
+        let live = self.0.live(id).filter(|live| !live.run().is_final());
+        if let Some(live) = &live {
+            live.cancel.cancel();
+        }
+        live.is_some()
+    }
+}
+
+/// One run on its way through the loop.
+struct Drive {
+    live: Arc<Live>,
+    request: Request,
+    floor: crate::catalog::claim::Tier,
+    selection: Selection,
+    deadline: Instant,
+}
+
+/// What came of an attempt.
+struct Over {
+    outcome: AttemptOutcome,
+    reason: Option<Reason>,
+    http_status: Option<u16>,
+    remains: Remains,
+    exit_code: Option<i32>,
+    ran_for: Option<Duration>,
+}
+
+impl Inner {
+    fn live(&self, id: &str) -> Option<Arc<Live>> {
+        locked(&self.live).get(id).cloned()
+    }
+
+    fn adapter(&self, slug: &str) -> Option<&Arc<dyn Adapter>> {
+        self.adapters.iter().find(|adapter| adapter.slug() == slug)
+    }
+
+    fn breaker<T>(&self, slug: &'static str, change: impl FnOnce(&mut Breaker) -> T) -> T {
+        change(locked(&self.breakers).entry(slug).or_default())
+    }
+
+    /// The loop: attempts until one decides the run or nobody is left.
+    async fn drive(self: Arc<Self>, drive: Drive) {
+        let id = drive.live.run().id;
+        if let Err(error) = self.attempts(&drive).await {
+            // What is not written down is found by the next start, which ends it by what the attempts say.
+            error!(
+                run.id = id,
+                error = &error as &dyn std::error::Error,
+                "a run could not be recorded"
+            );
+            drive.live.change(|run| end(run, Outcome::Interrupted));
+        }
+        locked(&self.live).remove(&id);
+    }
+
+    async fn attempts(self: &Arc<Self>, drive: &Drive) -> Result<(), StoreError> {
+        let Drive { live, request, selection, .. } = drive;
+        let timeout = Duration::from_millis(request.timeout_ms);
+        let mut tried: Vec<Tried> = Vec::new();
+        store::set_running(&self.pool, &live.run().id).await?;
+        live.change(|run| run.state = RunState::Running);
+        if !self.is_ready(selection).await {
+            live.change(|run| {
+                run.not_tried.extend(selection.candidates.iter().map(|one| NotTried {
+                    provider: one.provider.clone(),
+                    reason: Omission::WarmingUp,
+                }));
+            });
+            return self.finish(drive, Outcome::Unavailable, None).await;
+        }
+        loop {
+            let left = drive.deadline.saturating_duration_since(Instant::now());
+            let (candidate, start_within) =
+                match plan::next(selection, timeout, request.fallback, &tried, left) {
+                    Action::Try { candidate, start_within } => (candidate, start_within),
+                    // Only where there is nobody to try at all: else the end is written with the last attempt.
+                    Action::End { outcome, .. } => return self.finish(drive, outcome, None).await,
+                };
+            let number = u32::try_from(candidate + 1).unwrap_or(u32::MAX);
+            let candidate = &selection.candidates[candidate];
+            let (lease, over) = self.attempt(drive, candidate, number, start_within).await?;
+            let code_started =
+                live.run().attempts.last().is_some_and(|attempt| attempt.code_started);
+            tried.push(Tried { outcome: over.outcome, code_started });
+            let left = drive.deadline.saturating_duration_since(Instant::now());
+            let action = plan::next(selection, timeout, request.fallback, &tried, left);
+            let next = match action {
+                Action::Try { .. } => Next::FailedOver,
+                Action::End { next, .. } => next,
+            };
+            self.end_attempt(live, number, &lease, &over, next).await?;
+            if over.remains == Remains::Perhaps {
+                self.tear_down(live, lease);
+            }
+            if let Action::End { outcome, .. } = action {
+                return self.finish(drive, outcome, Some(&over)).await;
+            }
+        }
+    }
+
+    /// Waits for the first candidate where it warms up, as long as it has to start.
+    async fn is_ready(&self, selection: &Selection) -> bool {
+        let Some(first) = selection.candidates.first().filter(|one| one.warming_up) else {
+            return true;
+        };
+        let Some(adapter) = self.adapter(&first.provider) else { return true };
+        let ready = adapter.ready_by(Instant::now() + first.start_slice).await;
+        ready == adapter::Readiness::Ready
+    }
+
+    /// One attempt: lease, sandbox, checks, code. The lease is open afterwards unless certainly nothing was made.
+    async fn attempt(
+        self: &Arc<Self>,
+        drive: &Drive,
+        candidate: &Candidate,
+        number: u32,
+        start_within: Duration,
+    ) -> Result<(Lease, Over), StoreError> {
+        let Drive { live, request, floor, .. } = drive;
+        let begun = Instant::now();
+        let (mut lease, order) = self.open_lease(drive, candidate, number, start_within).await?;
+        // The selection was made of these very adapters.
+        let Some(adapter) = self.adapter(&candidate.provider) else {
+            return Ok((lease, failed(Failure::leaving_nothing(Reason::BadRequest))));
+        };
+        let slug = adapter.slug();
+        self.breaker(slug, |breaker| breaker.tries(Instant::now()));
+        let made = tokio::select! {
+            () = live.cancel.cancelled() => return Ok((lease, cancelled())),
+            made = timeout(start_within, adapter.create(&order)) => made,
+        };
+        let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(Reason::StartTimeout)));
+        let Created { handle, isolation, egress, shape, mut sandbox } = match made {
+            Ok(created) => created,
+            Err(failure) => {
+                self.note(slug, &failure);
+                return Ok((lease, failed(failure)));
+            }
+        };
+        lease.handle = Some(handle);
+        lease.answered_at = Some(now());
+        lease.shape = shape.unwrap_or(lease.shape);
+        lease::answer(&self.pool, &lease).await?;
+        live.change_attempt(number, |attempt| {
+            (attempt.isolation, attempt.egress) = (isolation, egress);
+            attempt.start_ms = Some(millis(begun.elapsed()));
+        });
+        let unmet = if !satisfies(isolation.value, *floor) {
+            Some(Reason::IsolationNotConfirmed)
+        } else if egress.value != request.egress {
+            Some(Reason::EgressNotConfirmed)
+        } else {
+            None
+        };
+        if let Some(reason) = unmet {
+            let failure = Failure::leaving_perhaps(reason);
+            self.note(slug, &failure);
+            return Ok((lease, failed(failure)));
+        }
+        let over = self.run_code(live, number, sandbox.as_mut(), request).await;
+        // However it ended, the sandbox is there.
+        let over = Over { remains: Remains::Perhaps, ..over };
+        match &over {
+            Over { outcome: AttemptOutcome::Completed | AttemptOutcome::TimedOut, .. } => {
+                self.breaker(slug, Breaker::works);
+            }
+            Over { reason: Some(reason), .. } => {
+                self.note(slug, &Failure::leaving_perhaps(*reason));
+            }
+            Over { .. } => {}
+        }
+        Ok((lease, over))
+    }
+
+    async fn open_lease(
+        &self,
+        drive: &Drive,
+        candidate: &Candidate,
+        number: u32,
+        start_within: Duration,
+    ) -> Result<(Lease, Order), StoreError> {
+        let Drive { live, request, floor, .. } = drive;
+        let terms = self.adapter(&candidate.provider).map(|adapter| adapter.terms());
+        let timeout = Duration::from_millis(request.timeout_ms);
+        let kill_after = terms.as_ref().map_or(timeout, |terms| kill_horizon(terms, timeout));
+        let begun = Timestamp::now();
+        let run_id = live.run().id;
+        let lease = Lease {
+            id: random_hex::<16>().map_err(|error| StoreError::Unreadable(error.to_string()))?,
+            run_id: run_id.clone(),
+            attempt: number,
+            provider: candidate.provider.clone(),
+            handle: None,
+            created_at: stamp(begun),
+            answered_at: None,
+            ended_at: None,
+            kill_at: stamp(after(begun, start_within + kill_after)),
+            shape: terms.and_then(|terms| terms.shape).unwrap_or(NO_SIZE),
+        };
+        let attempt = Attempt {
+            number,
+            provider: candidate.provider.clone(),
+            outcome: None,
+            stage: Stage::Create,
+            code_started: false,
+            http_status: None,
+            reason: None,
+            next: None,
+            isolation: Applied { value: candidate.tier, evidence: Proof::Declared },
+            egress: Applied { value: request.egress, evidence: Proof::Declared },
+            started_at: stamp(begun),
+            start_ms: None,
+            duration_ms: None,
+            cost: Cost::ZERO,
+            teardown: Teardown { state: TeardownState::Pending, duration_ms: None },
+        };
+        let mut transaction = self.pool.begin_with("begin immediate").await?;
+        store::insert_attempt(&mut transaction, &run_id, &attempt).await?;
+        lease::open(&mut transaction, &lease).await?;
+        transaction.commit().await?;
+        live.change(|run| run.attempts.push(attempt));
+        let order = Order {
+            lease: lease.id.clone(),
+            run: run_id,
+            language: request.language,
+            isolation_at_least: *floor,
+            egress: request.egress,
+            timeout,
+            kill_after,
+            start_by: Instant::now() + start_within,
+        };
+        Ok((lease, order))
+    }
+
+    async fn run_code(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        number: u32,
+        sandbox: &mut dyn Sandbox,
+        request: &Request,
+    ) -> Over {
+        let wall = Duration::from_millis(request.timeout_ms);
+        let snippet = Snippet {
+            language: request.language,
+            code: &request.code,
+            timeout: wall,
+            output_bytes_max: self.limits.output_bytes,
+        };
+        let watched = Watched { pool: &self.pool, live, run: live.run().id, number };
+        let begun = Instant::now();
+        let ended = tokio::select! {
+            () = live.cancel.cancelled() => return cancelled(),
+            ended = timeout(wall + RUN_GRACE, sandbox.run(&snippet, &watched)) => ended,
+        };
+        let code_started = live.run().attempts.last().is_some_and(|one| one.code_started);
+        match ended {
+            Ok(Ended::Exited { exit_code, duration }) => {
+                Over { exit_code: Some(exit_code), ..timed(AttemptOutcome::Completed, duration) }
+            }
+            Ok(Ended::TimedOut { duration }) => timed(AttemptOutcome::TimedOut, duration),
+            Ok(Ended::Lost(failure)) if code_started => Over {
+                outcome: AttemptOutcome::Interrupted,
+                ran_for: Some(begun.elapsed()),
+                ..failed(failure)
+            },
+            Ok(Ended::Lost(failure)) => failed(failure),
+            // The adapter should have said so itself.
+            Err(_) if code_started => timed(AttemptOutcome::TimedOut, begun.elapsed()),
+            Err(_) => failed(Failure::leaving_perhaps(Reason::StartTimeout)),
+        }
+    }
+
+    async fn end_attempt(
+        &self,
+        live: &Live,
+        number: u32,
+        lease: &Lease,
+        over: &Over,
+        next: Next,
+    ) -> Result<(), StoreError> {
+        let ended = Timestamp::now();
+        let begun: Option<Timestamp> = lease.created_at.parse().ok();
+        let took = begun.map(|begun| ended.duration_since(begun));
+        let took = took.and_then(|took| Duration::try_from(took).ok()).unwrap_or_default();
+        let attempt = live.run().attempts.into_iter().find(|attempt| attempt.number == number);
+        let Some(mut attempt) = attempt else { return Ok(()) };
+        attempt.outcome = Some(over.outcome);
+        attempt.reason = over.reason;
+        attempt.http_status = over.http_status;
+        attempt.next = Some(next);
+        attempt.duration_ms = Some(millis(took));
+        if matches!(over.outcome, AttemptOutcome::Completed | AttemptOutcome::TimedOut) {
+            attempt.stage = Stage::Done;
+        }
+        if over.remains == Remains::Nothing {
+            attempt.teardown.state = TeardownState::NothingCreated;
+        }
+        let mut transaction = self.pool.begin_with("begin immediate").await?;
+        store::end_attempt(&mut transaction, &lease.run_id, &attempt).await?;
+        let ended = stamp(ended);
+        match over.remains {
+            Remains::Nothing => lease::close_empty(&mut transaction, &lease.id, &ended).await?,
+            Remains::Perhaps => lease::end(&mut transaction, &lease.id, &ended).await?,
+        }
+        transaction.commit().await?;
+        live.change_attempt(number, |own| *own = attempt);
+        Ok(())
+    }
+
+    /// Writes the end of a run: its record never changes again.
+    async fn finish(
+        &self,
+        drive: &Drive,
+        outcome: Outcome,
+        last: Option<&Over>,
+    ) -> Result<(), StoreError> {
+        let Drive { live, selection, .. } = drive;
+        let output: Output = live.end_output();
+        let mut run = live.run();
+        end(&mut run, outcome);
+        run.exit_code = last.and_then(|over| over.exit_code);
+        run.duration_ms = last.and_then(|over| over.ran_for).map(millis);
+        run.provider = run
+            .attempts
+            .last()
+            .filter(|attempt| attempt.code_started)
+            .map(|attempt| attempt.provider.clone());
+        run.output_mode = run
+            .provider
+            .as_deref()
+            .and_then(|slug| self.adapter(slug))
+            .map(|adapter| adapter.terms().output_mode);
+        let is_told =
+            |one: &&Candidate| run.not_tried.iter().any(|other| other.provider == one.provider);
+        let rest: Vec<Candidate> = selection
+            .candidates
+            .iter()
+            .skip(run.attempts.len())
+            .filter(|one| !is_told(one))
+            .cloned()
+            .collect();
+        let reason =
+            if outcome == Outcome::Unavailable { Omission::Deadline } else { Omission::NotNeeded };
+        run.not_tried
+            .extend(rest.into_iter().map(|one| NotTried { provider: one.provider, reason }));
+        let mut transaction = self.pool.begin_with("begin immediate").await?;
+        store::end(&mut transaction, &run, &output).await?;
+        teardown::settle_if_over(&mut transaction, &run.id, Some(outcome)).await?;
+        transaction.commit().await?;
+        live.change(|own| {
+            // A teardown may have been confirmed meanwhile: the leases say that, not the record.
+            let attempts = std::mem::take(&mut own.attempts);
+            *own = Run { attempts, ..run };
+        });
+        Ok(())
+    }
+
+    /// Tells the log and the breaker of a failure of a provider's platform.
+    fn note(&self, slug: &'static str, failure: &Failure) {
+        warn!(
+            provider.slug = slug,
+            reason = failure.reason.word(),
+            http.status = failure.http_status,
+            error = failure.source.as_deref().map(|source| source as &dyn std::error::Error),
+            "an attempt failed"
+        );
+        // What we asked wrongly or too often says nothing of the platform.
+        let is_ours = matches!(failure.reason, Reason::RateLimited | Reason::BadRequest);
+        if !is_ours {
+            self.breaker(slug, |breaker| breaker.fails(Instant::now()));
+        }
+    }
+
+    /// The receipt of a run: record, output and leases, each from where it is kept.
+    async fn receipt(&self, id: &str) -> Result<Option<Receipt>, StoreError> {
+        let live = self.live(id).map(|live| live.snapshot());
+        let text = store::text(&self.pool, id).await?;
+        let (code, kept_until) = text
+            .as_ref()
+            .map_or((None, None), |text| (Some(text.code.clone()), Some(text.delete_at.clone())));
+        if let Some((run, output)) = live {
+            return Ok(Some(Receipt { run, output: Some(output), code, kept_until }));
+        }
+        let Some(mut run) = store::find(&self.pool, id).await? else { return Ok(None) };
+        for paid in lease::of_run(&self.pool, id).await? {
+            let attempt = run.attempts.iter_mut().find(|one| one.number == paid.attempt);
+            if let Some(attempt) = attempt {
+                attempt.teardown = paid.teardown;
+                attempt.cost = paid.cost.unwrap_or(attempt.cost);
+            }
+        }
+        Ok(Some(Receipt { run, output: text.map(|text| text.output), code, kept_until }))
+    }
+}
+
+/// The size of a sandbox that costs nothing.
+const NO_SIZE: Shape =
+    Shape { vcpu: Quantity::ZERO, memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO };
+
+/// When the platform itself must have killed a sandbox: a little after the wall clock, in its own steps.
+fn kill_horizon(terms: &adapter::Terms, timeout: Duration) -> Duration {
+    let least = timeout + KILL_AFTER_TIMEOUT;
+    let step = terms.kill_step.max(Duration::from_millis(1));
+    let steps = least.as_nanos().div_ceil(step.as_nanos());
+    step.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX))
+}
+
+fn end(run: &mut Run, outcome: Outcome) {
+    run.state = RunState::Final;
+    run.outcome = Some(outcome);
+    run.final_at = Some(now());
+}
+
+fn failed(failure: Failure) -> Over {
+    Over {
+        outcome: AttemptOutcome::Unavailable,
+        reason: Some(failure.reason),
+        http_status: failure.http_status,
+        remains: failure.remains,
+        exit_code: None,
+        ran_for: None,
+    }
+}
+
+fn cancelled() -> Over {
+    Over {
+        outcome: AttemptOutcome::Cancelled,
+        reason: None,
+        http_status: None,
+        remains: Remains::Perhaps,
+        exit_code: None,
+        ran_for: None,
+    }
+}
+
+fn timed(outcome: AttemptOutcome, duration: Duration) -> Over {
+    Over { outcome, ran_for: Some(duration), ..cancelled() }
+}
+
+/// What an adapter tells while a sandbox works, put where it belongs.
+struct Watched<'a> {
+    pool: &'a SqlitePool,
+    live: &'a Live,
+    run: String,
+    number: u32,
+}
+
+#[async_trait]
+impl Watch for Watched<'_> {
+    fn stage(&self, stage: Stage) {
+        self.live.change_attempt(self.number, |attempt| attempt.stage = stage);
+    }
+
+    async fn code_starts(&self) -> Result<(), Unrecorded> {
+        store::set_code_started(self.pool, &self.run, self.number).await.map_err(|error| {
+            error!(
+                run.id = self.run,
+                error = &error as &dyn std::error::Error,
+                "a run could not be recorded"
+            );
+            Unrecorded
+        })?;
+        self.live.change_attempt(self.number, |attempt| {
+            (attempt.code_started, attempt.stage) = (true, Stage::Run);
+        });
+        Ok(())
+    }
+
+    fn output(&self, stream: Stream, bytes: &[u8]) {
+        self.live.output(stream, bytes);
+    }
+
+    fn dropped(&self, stream: Stream, bytes: u64) {
+        self.live.dropped(stream, bytes);
+    }
+}

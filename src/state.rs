@@ -14,6 +14,8 @@ use thiserror::Error;
 use crate::catalog::Catalog;
 use crate::catalog::load::{CatalogFile, Readable, load_readable};
 use crate::catalog::store::{self, Published, Revision};
+use crate::router::adapter::Adapter;
+use crate::router::{Limits, SandboxRouter};
 
 /// Past revisions whose catalog is kept in memory.
 const REVISIONS_KEPT: usize = 16;
@@ -33,6 +35,8 @@ pub struct AppState {
     pub pool: SqlitePool,
     /// What the site is built from.
     pub site: Arc<Site>,
+    /// Where code runs.
+    pub sandboxes: SandboxRouter,
     /// Past revisions that were asked about, by number.
     past: Arc<Cache<i64, Arc<Readable>>>,
 }
@@ -82,14 +86,19 @@ impl AppState {
         catalog: Catalog,
         pool: SqlitePool,
         site: Site,
+        adapters: Vec<Arc<dyn Adapter>>,
+        limits: Limits,
     ) -> Result<Self, sqlx::Error> {
         let revision = store::publish(&pool, &files, Timestamp::now()).await?;
         let history = store::history(&pool).await?;
         let told = tokio::task::spawn_blocking(move || history.told(today())).await;
         // A reading that was cut off leaves the changes untold, which the next start makes good.
         let published = told.unwrap_or_default();
+        let catalog = Arc::new(catalog);
+        let sandboxes = SandboxRouter::new(pool.clone(), catalog.clone(), adapters, limits);
         Ok(Self {
-            catalog: Arc::new(catalog),
+            sandboxes,
+            catalog,
             files: Arc::new(files),
             revision: Arc::new(revision),
             published: Arc::new(published),

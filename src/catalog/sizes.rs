@@ -52,6 +52,18 @@ impl Span {
 }
 
 impl SizeRules {
+    /// No rules: for a size that is known to be sold, because it was given.
+    pub const fn none() -> Self {
+        const ANY: Span = Span { min: None, max: None, step: None };
+        Self {
+            vcpu: ANY,
+            memory_gib: ANY,
+            disk_gib_max: None,
+            memory_gib_per_vcpu: None,
+            sizing: None,
+        }
+    }
+
     /// The rules of a variant.
     pub fn of(size: &Size) -> Self {
         Self {

@@ -35,6 +35,11 @@ pub struct Config {
     /// `THUD_REPOSITORY_URL`: the web address of the repository that holds the catalog, such as
     /// `https://github.com/name/thud`; corrections are suggested there. Without it a page says how to make one.
     pub repository_url: Option<String>,
+    /// `THUD_CACHE_DIR`: the folder of the compiled guests of the embedded sandbox, about 51 MB; the user's cache folder if
+    /// left out.
+    pub cache_dir: PathBuf,
+    /// `THUD_STANDINS`: 1 adds providers that follow a script, where the program was built with them.
+    pub standins: bool,
     /// `THUD_LOG`: a filter of tracing, such as `info`, which shows every request; `warn` if left out.
     pub log: String,
 }
@@ -52,6 +57,13 @@ impl Config {
                 .map(|folders| folders.data_dir().to_owned())
                 .ok_or("no home folder is known: name a data folder with THUD_DATA_DIR")?,
         };
+        let cache_dir = match std::env::var_os("THUD_CACHE_DIR") {
+            Some(folder) => PathBuf::from(folder),
+            None => directories::ProjectDirs::from("", "", "thud")
+                .map(|folders| folders.cache_dir().join("local"))
+                .ok_or("no home folder is known: name a cache folder with THUD_CACHE_DIR")?,
+        };
+        let standins = std::env::var_os("THUD_STANDINS").is_some_and(|value| value == "1");
         let catalog_dir = std::env::var_os("THUD_CATALOG_DIR").map(PathBuf::from);
         let site_root =
             std::env::var_os("THUD_SITE_ROOT").map_or_else(|| SITE_ROOT.into(), PathBuf::from);
@@ -74,7 +86,17 @@ impl Config {
         if let Err(error) = EnvFilter::try_new(&log) {
             return Err(format!("THUD_LOG is {log} ({error}); a filter such as info is allowed"));
         }
-        Ok(Self { addr, data_dir, catalog_dir, site_root, public_url, repository_url, log })
+        Ok(Self {
+            addr,
+            data_dir,
+            catalog_dir,
+            site_root,
+            public_url,
+            repository_url,
+            cache_dir,
+            standins,
+            log,
+        })
     }
 
     /// The database file.

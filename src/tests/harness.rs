@@ -7,6 +7,7 @@ use sqlx::SqlitePool;
 use tower::ServiceExt;
 
 use crate::catalog::load::{embedded_files, load};
+use crate::router::Limits;
 use crate::state::{AppState, Site, today};
 use crate::{api, database, server};
 
@@ -129,7 +130,9 @@ impl TestApp {
             repository_url: repository_url.map(str::to_owned),
             api_document: api::document(),
         };
-        let state = AppState::open(catalog_files, catalog, pool, site).await.unwrap();
+        let limits = Limits::default();
+        let state =
+            AppState::open(catalog_files, catalog, pool, site, Vec::new(), limits).await.unwrap();
         Self { router: router(state), _folder: folder }
     }
 

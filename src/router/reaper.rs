@@ -1,0 +1,158 @@
+//! The reaper: destroys every sandbox that is owed a teardown and nobody's business. It takes no input, and doing it twice
+//! changes nothing. It runs at the start, on a timer, and when it is nudged.
+//!
+//! Three sets are reconciled: leases that nobody looks after, sandboxes that carry our tag without an open lease, and
+//! leases whose sandbox is gone already.
+
+use std::sync::Weak;
+
+use tokio::time::timeout;
+use tracing::{info, warn};
+
+use super::adapter::Gone;
+use super::lease::{self, Lease};
+use super::{Inner, REAP_INTERVAL, end, locked, now};
+use crate::runs::store::{self, StoreError};
+use crate::runs::{AttemptOutcome, Next, Outcome, Output, Reason};
+
+/// What one look found and did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Sandboxes and leases that nobody looked after.
+    pub found: u64,
+    /// Of these, destroyed now.
+    pub destroyed: u64,
+    /// Of these, gone already.
+    pub already_gone: u64,
+    /// Of these, not destroyed yet.
+    pub failed: u64,
+}
+
+impl Report {
+    fn count(&mut self, gone: Option<Gone>) {
+        self.found += 1;
+        match gone {
+            Some(Gone::Destroyed) => self.destroyed += 1,
+            Some(Gone::Already) => self.already_gone += 1,
+            None => self.failed += 1,
+        }
+    }
+}
+
+/// Whose business the leases are that are not overdue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    /// This process's: it knows which runs and teardowns are on their way.
+    Ours,
+    /// Perhaps another process's.
+    Others,
+}
+
+/// Goes on until the router is gone.
+pub async fn keep_reaping(inner: Weak<Inner>) {
+    loop {
+        let Some(shared) = inner.upgrade() else { return };
+        match shared.reap(Care::Ours).await {
+            Ok(Report { found: 0, .. }) => {}
+            Ok(report) => info!(?report, "the reaper found something"),
+            Err(error) => {
+                warn!(error = &error as &dyn std::error::Error, "the reaper could not look");
+            }
+        }
+        if let Err(error) = store::delete_old_output(&shared.pool, &now()).await {
+            warn!(error = &error as &dyn std::error::Error, "old output could not be deleted");
+        }
+        shared.rate.forget_idle();
+        let nudged = shared.nudge.notified();
+        let _ = timeout(REAP_INTERVAL, nudged).await;
+    }
+}
+
+impl Inner {
+    /// One look.
+    pub(super) async fn reap(&self, care: Care) -> Result<Report, StoreError> {
+        let mut report = Report::default();
+        for lease in lease::owed(&self.pool).await? {
+            let is_in_care = match care {
+                Care::Ours => self.is_in_care(&lease),
+                Care::Others => lease.kill_at > now(),
+            };
+            if !is_in_care {
+                report.count(self.destroy(&lease).await.ok());
+            }
+        }
+        for adapter in &self.adapters {
+            let tagged = match adapter.tagged().await {
+                Ok(tagged) => tagged,
+                Err(failure) => {
+                    let slug = adapter.slug();
+                    warn!(
+                        provider.slug = slug,
+                        reason = failure.reason.word(),
+                        "sandboxes could not be listed"
+                    );
+                    continue;
+                }
+            };
+            for owed in tagged {
+                // An open lease is its run's, or was looked at above.
+                if !lease::is_owed(&self.pool, &owed.lease).await? {
+                    report.count(adapter.destroy(&owed).await.ok());
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// Whether the run of a lease or its teardown is on its way in this process.
+    fn is_in_care(&self, lease: &Lease) -> bool {
+        let is_running = self.live(&lease.run_id).is_some_and(|live| !live.run().is_final());
+        is_running || locked(&self.in_care).contains(&lease.id)
+    }
+
+    /// Ends the runs that a former process left: interrupted where code may have run, else unavailable. Their sandboxes are
+    /// the reaper's.
+    pub(super) async fn end_what_is_left(&self) -> Result<(), StoreError> {
+        for id in store::under_way(&self.pool).await? {
+            let Some(mut run) = store::find(&self.pool, &id).await? else { continue };
+            let mut transaction = self.pool.begin_with("begin immediate").await?;
+            let mut outcome = Outcome::Unavailable;
+            for attempt in &mut run.attempts {
+                if attempt.outcome.is_some() {
+                    // Its end was written, that of the run was not.
+                    outcome = match attempt.outcome {
+                        Some(
+                            AttemptOutcome::Completed
+                            | AttemptOutcome::TimedOut
+                            | AttemptOutcome::Interrupted,
+                        ) => Outcome::Interrupted,
+                        Some(AttemptOutcome::Cancelled) => Outcome::Cancelled,
+                        Some(AttemptOutcome::Unavailable) | None => outcome,
+                    };
+                    continue;
+                }
+                let (of_attempt, of_run) = if attempt.code_started {
+                    (AttemptOutcome::Interrupted, Outcome::Interrupted)
+                } else {
+                    (AttemptOutcome::Unavailable, Outcome::Unavailable)
+                };
+                outcome = of_run;
+                attempt.outcome = Some(of_attempt);
+                attempt.reason = Some(Reason::LostConnection);
+                attempt.next = Some(Next::Final);
+                store::end_attempt(&mut transaction, &id, attempt).await?;
+            }
+            run.provider = run
+                .attempts
+                .last()
+                .filter(|attempt| attempt.code_started)
+                .map(|attempt| attempt.provider.clone());
+            end(&mut run, outcome);
+            store::end(&mut transaction, &run, &Output::default()).await?;
+            super::teardown::settle_if_over(&mut transaction, &id, Some(outcome)).await?;
+            transaction.commit().await?;
+            info!(run.id = id, outcome = outcome.word(), "ended a run that a former process left");
+        }
+        Ok(())
+    }
+}
