@@ -106,7 +106,15 @@ struct Idle {
 impl Embedded {
     /// Sets the sandbox up and begins to compile the guests in the background, by a child process. Must be called in a
     /// Tokio runtime.
-    pub fn open(options: Options) -> Self {
+    pub fn open(mut options: Options) -> Self {
+        // A worker stands elsewhere.
+        for path in [Some(&mut options.cache_dir), options.guest_dir.as_mut()] {
+            if let Some(path) = path
+                && let Ok(absolute) = std::path::absolute(&*path)
+            {
+                *path = absolute;
+            }
+        }
         let shared = Arc::new(Shared {
             places: Arc::new(Semaphore::new(options.places())),
             rooms: Language::ALL.map(|_| Room {

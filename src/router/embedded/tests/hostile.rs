@@ -36,7 +36,8 @@ fn misbehave(code: &str) {
             .unwrap(),
         "flood" => {
             for _ in 0..48 {
-                write_output(&mut stderr(), Stream::Stdout, &[b'x'; 64 * 1024]).unwrap();
+                write_output(&mut stderr(), Stream::Stdout, "x".repeat(64 * 1024).as_bytes())
+                    .unwrap();
                 write_message(&mut stderr(), &Message::Started).unwrap();
             }
             loop {
