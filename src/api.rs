@@ -7,6 +7,7 @@ pub mod estimates;
 mod formats;
 pub mod problem;
 pub mod providers;
+pub mod runs;
 mod tables;
 pub mod views;
 
@@ -45,6 +46,9 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(estimates::estimate_workload))
         .routes(routes!(changes::list_changes))
         .routes(routes!(find_provider_schema))
+        .routes(routes!(runs::list_runs, runs::start_run))
+        .routes(routes!(runs::find_run, runs::cancel_run))
+        .routes(routes!(runs::follow_run))
         .split_for_parts();
     // Serialised once: it never changes while the site runs.
     let served = Bytes::from(serde_json::to_vec(&document).unwrap_or_default());

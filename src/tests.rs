@@ -11,6 +11,8 @@ mod migrations;
 mod openapi;
 mod pages;
 mod past;
+mod routing;
+mod runs;
 mod schema;
 mod tidy;
 mod twins;

@@ -24,6 +24,9 @@ pub struct Problem {
     pub instance: Option<String>,
     /// One entry for each parameter that is wrong.
     pub errors: Vec<FieldError>,
+    /// Seconds after which to try again, for the header `Retry-After`.
+    #[serde(skip)]
+    pub retry_after: Option<u64>,
 }
 
 impl Problem {
@@ -54,6 +57,26 @@ impl Problem {
             StatusCode::BAD_REQUEST => {
                 ("/api#bad-request", "Bad request", "the request cannot be read")
             }
+            StatusCode::UNAUTHORIZED => (
+                "/api#unauthorized",
+                "Unauthorized",
+                "a token is needed that this site has given and not revoked: Authorization: Bearer",
+            ),
+            StatusCode::PAYMENT_REQUIRED => {
+                ("/api#over-budget", "Over budget", "the budget of the token does not hold it")
+            }
+            StatusCode::FORBIDDEN => ("/api#forbidden", "Forbidden", "this is not allowed"),
+            StatusCode::CONFLICT => {
+                ("/api#conflict", "Conflict", "something else stands under this key already")
+            }
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => (
+                "/api#unsupported-media-type",
+                "Unsupported media type",
+                "the body must be application/json",
+            ),
+            StatusCode::TOO_MANY_REQUESTS => {
+                ("/api#rate-limited", "Rate limited", "too many requests; try again later")
+            }
             StatusCode::NOT_FOUND => (
                 "/api#not-found",
                 "Not found",
@@ -62,7 +85,7 @@ impl Problem {
             StatusCode::METHOD_NOT_ALLOWED => (
                 "/api#method-not-allowed",
                 "Method not allowed",
-                "this path answers GET, HEAD and OPTIONS",
+                "this path does not answer that method; the header Allow names those that it does",
             ),
             StatusCode::PAYLOAD_TOO_LARGE => (
                 "/api#too-large",
@@ -80,10 +103,20 @@ impl Problem {
             _ => ("/api#internal", "Internal error", "something went wrong here; it is in our log"),
         };
         let status = status.as_u16();
-        Self { kind, title, status, detail: detail.to_owned(), instance: None, errors: Vec::new() }
+        Self {
+            kind,
+            title,
+            status,
+            detail: detail.to_owned(),
+            instance: None,
+            errors: Vec::new(),
+            retry_after: None,
+        }
     }
 
-    fn saying(self, detail: impl Into<String>) -> Self {
+    /// The same about this very request.
+    #[must_use]
+    pub fn saying(self, detail: impl Into<String>) -> Self {
         Self { detail: detail.into(), ..self }
     }
 }
@@ -95,6 +128,13 @@ impl IntoResponse for Problem {
         response
             .headers_mut()
             .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
         // So that a layer which knows the request can name it.
         response.extensions_mut().insert(self);
         response

@@ -5,6 +5,7 @@
 
 pub mod change;
 pub mod comparison;
+pub mod runs;
 pub mod workload;
 
 use serde::Serialize;

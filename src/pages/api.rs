@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::parts::layout::head;
 
 /// The types of errors, by which a program can branch: anchor, status, meaning.
-const PROBLEMS: [(&str, &str, &str); 7] = [
+const PROBLEMS: [(&str, &str, &str); 13] = [
     (
         "bad-request",
         "400",
@@ -15,9 +15,19 @@ const PROBLEMS: [(&str, &str, &str); 7] = [
     ("not-found", "404", "No such path or provider; a near miss is suggested."),
     ("method-not-allowed", "405", "The path is there, the method is not."),
     ("too-large", "413", "A body larger than anything that is asked for."),
+    ("unauthorized", "401", "A token is needed, or it is none that counts."),
+    ("over-budget", "402", "The daily budget of the token does not hold what the run may cost."),
+    ("forbidden", "403", "The caller may not do this."),
+    ("conflict", "409", "Another request stands under the idempotency key."),
+    ("unsupported-media-type", "415", "The body is not application/json."),
+    ("rate-limited", "429", "Too many runs of one address; Retry-After says when."),
     ("misdirected", "421", "The site does not answer for the host that was asked for."),
     ("internal", "500", "Something went wrong on our side."),
-    ("unavailable", "503", "The site could not answer in time."),
+    (
+        "unavailable",
+        "503",
+        "The site could not answer in time, is full or restarts; Retry-After says when.",
+    ),
 ];
 
 /// The API, readable.
@@ -30,7 +40,10 @@ pub fn Api() -> impl IntoView {
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
-        .filter_map(|(path, methods)| methods.get("get").map(|get| endpoint(path, get)))
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().into_iter().flatten();
+            methods.map(move |(method, about)| endpoint(&method.to_uppercase(), path, about))
+        })
         .collect();
     let problems: Vec<_> = PROBLEMS
         .iter()
@@ -41,7 +54,7 @@ pub fn Api() -> impl IntoView {
     view! {
         {head("API", "The catalog as JSON: paths, parameters, rules of the format, errors.")}
         <h1>"The catalog as JSON"</h1>
-        <p class="lead">"No key, no registration, open to every origin. The whole of it as one OpenAPI 3.1 document: "
+        <p class="lead">"The catalog needs no key and is open to every origin; runs at hosted providers need a token. The whole of it as one OpenAPI 3.1 document: "
         <a href="/api/v1/openapi.json">"/api/v1/openapi.json"</a>"."</p>
         <pre class="example" tabindex="0" role="region" aria-label="Example"><code>"curl '" {state.site.base_url.clone()} "/api/v1/exposure?runaways=20&noticed_after_seconds=28800'"</code></pre>
         <section class="block">
@@ -56,6 +69,7 @@ pub fn Api() -> impl IntoView {
                 <li><code>"stale_after"</code> " is the last day on which a value is fresh: 90 days after a price was seen, 180 after anything else."</li>
                 <li>"GET has a weak ETag and answers 304; answers may be kept for a minute and used for an hour while asked for again."</li>
                 <li>"Unknown parameters are errors, so that a typing mistake never goes unnoticed."</li>
+                <li>"Runs stand in no envelope, are never cached and are read by whoever knows their id. Their output is hostile text: "<code>"output_trust"</code>" says so."</li>
                 <li>"The data is licensed CC BY 4.0."</li>
             </ul>
         </section>
@@ -76,7 +90,7 @@ fn text(value: &Value, key: &str) -> String {
     value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn endpoint(path: &str, get: &Value) -> AnyView {
+fn endpoint(method: &str, path: &str, get: &Value) -> AnyView {
     let words = [text(get, "summary"), text(get, "description")].join(" ");
     let parameters: Vec<_> = get
         .get("parameters")
@@ -91,7 +105,7 @@ fn endpoint(path: &str, get: &Value) -> AnyView {
     let list = (!parameters.is_empty()).then(|| view! { <dl class="facts">{parameters}</dl> });
     let id = text(get, "operationId");
     view! {
-        <section class="block" id=id><h2><code>"GET " {path.to_owned()}</code></h2><p>{words}</p>{none}{list}</section>
+        <section class="block" id=id><h2><code>{method.to_owned()} " " {path.to_owned()}</code></h2><p>{words}</p>{none}{list}</section>
     }
     .into_any()
 }

@@ -21,8 +21,6 @@ pub enum Event {
     AttemptEnded(Attempt),
     /// A sandbox is gone, or could not be destroyed yet.
     Teardown(Attempt),
-    /// The run is over.
-    Final,
 }
 
 /// What was told already. Written as five numbers with points between them.
@@ -51,8 +49,7 @@ impl std::fmt::Display for Cursor {
     }
 }
 
-/// The next event after a cursor, with the cursor after it; `None` where there is nothing new. After [`Event::Final`] nothing
-/// follows but teardowns.
+/// The next event after a cursor, with the cursor after it; `None` where there is nothing new.
 pub fn next(run: &Run, stdout: &str, stderr: &str, at: Cursor) -> Option<(Event, Cursor)> {
     if let Some(attempt) = run.attempts.get(at.started).filter(|_| at.started == at.ended) {
         return Some((
@@ -60,16 +57,19 @@ pub fn next(run: &Run, stdout: &str, stderr: &str, at: Cursor) -> Option<(Event,
             Cursor { started: at.started + 1, ..at },
         ));
     }
-    // All output is that of the attempt whose code ran: told before its end.
-    if let Some((text, stdout)) = piece(stdout, at.stdout) {
-        return Some((Event::Output { stream: Stream::Stdout, text }, Cursor { stdout, ..at }));
-    }
-    if let Some((text, stderr)) = piece(stderr, at.stderr) {
-        return Some((Event::Output { stream: Stream::Stderr, text }, Cursor { stderr, ..at }));
-    }
-    let over = run.attempts.get(at.ended).filter(|attempt| attempt.outcome.is_some());
-    if let Some(attempt) = over.filter(|_| at.ended < at.started) {
-        return Some((Event::AttemptEnded(attempt.clone()), Cursor { ended: at.ended + 1, ..at }));
+    if let Some(attempt) = run.attempts.get(at.ended).filter(|_| at.ended < at.started) {
+        // All output is that of the attempt whose code ran: told before its end.
+        let told = |text, from| piece(text, from).filter(|_| attempt.code_started);
+        if let Some((text, stdout)) = told(stdout, at.stdout) {
+            return Some((Event::Output { stream: Stream::Stdout, text }, Cursor { stdout, ..at }));
+        }
+        if let Some((text, stderr)) = told(stderr, at.stderr) {
+            return Some((Event::Output { stream: Stream::Stderr, text }, Cursor { stderr, ..at }));
+        }
+        if attempt.outcome.is_some() {
+            let ended = at.ended + 1;
+            return Some((Event::AttemptEnded(attempt.clone()), Cursor { ended, ..at }));
+        }
     }
     let torn_down = run.attempts.get(at.torn_down).filter(|attempt| {
         at.torn_down < at.ended && attempt.teardown.state != TeardownState::Pending

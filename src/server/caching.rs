@@ -39,7 +39,7 @@ enum Policy {
 fn policy(state: &AppState, request: &Request) -> Policy {
     let path = request.uri().path();
     let readable = request.method() == Method::GET || request.method() == Method::HEAD;
-    if !readable || path == "/healthz" {
+    if !readable || path == "/healthz" || is_run(path) {
         return Policy::Never;
     }
     if state.site.files.contains(path) {
@@ -47,6 +47,14 @@ fn policy(state: &AppState, request: &Request) -> Policy {
         return Policy::File { versioned };
     }
     Policy::Catalog
+}
+
+/// Whether an answer is about runs: for whoever knows their address, not for caches nor for other sites.
+fn is_run(path: &str) -> bool {
+    let below = |root: &str| {
+        path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    below("/api/v1/runs") || below("/runs") || below("/try") || below("/actions")
 }
 
 /// A weak `ETag` of everything that an answer depends on: build, revision, day and address.
@@ -74,7 +82,7 @@ pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 /// Answers 304 and OPTIONS itself, and puts the policy on what others answer.
 pub async fn answer(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let is_api = path.starts_with("/api/") || twins::is_twin(path);
+    let is_api = (path.starts_with("/api/") || twins::is_twin(path)) && !is_run(path);
     let mut response = match policy(&state, &request) {
         _ if is_api && request.method() == Method::OPTIONS => options(),
         Policy::Catalog => catalog(&state, request, next).await,

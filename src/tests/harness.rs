@@ -1,5 +1,7 @@
 //! The site as tests see it: the real routes and middleware over the built-in catalog, a database and files of its own.
 
+use std::sync::Arc;
+
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use serde_json::Value;
@@ -8,6 +10,7 @@ use tower::ServiceExt;
 
 use crate::catalog::load::{embedded_files, load};
 use crate::router::Limits;
+use crate::router::adapter::Adapter;
 use crate::state::{AppState, Site, today};
 use crate::{api, database, server};
 
@@ -20,6 +23,7 @@ const DATABASE: &str = "thud.sqlite";
 /// In what a site differs from a plain one.
 #[derive(Default)]
 struct Setting<'a> {
+    providers: Vec<Arc<dyn Adapter>>,
     public_url: Option<&'a str>,
     repository_url: Option<&'a str>,
     files: &'a [(&'a str, &'a [u8])],
@@ -90,6 +94,17 @@ impl TestApp {
         (app, shared.unwrap())
     }
 
+    /// A site that runs code at some providers, and what its requests share.
+    pub async fn running(providers: Vec<Arc<dyn Adapter>>) -> (Self, AppState) {
+        let mut shared = None;
+        let app = Self::of(Setting { providers, ..Setting::default() }, |state| {
+            shared = Some(state.clone());
+            server::router(state)
+        })
+        .await;
+        (app, shared.unwrap())
+    }
+
     /// A site whose catalog lies in a repository of the web.
     pub async fn of_repository(url: &str) -> Self {
         Self::of(Setting { repository_url: Some(url), ..Setting::default() }, server::router).await
@@ -111,7 +126,7 @@ impl TestApp {
         setting: Setting<'_>,
         router: impl FnOnce(AppState) -> axum::Router,
     ) -> Self {
-        let Setting { public_url, repository_url, files } = setting;
+        let Setting { providers, public_url, repository_url, files } = setting;
         let root = folder.path().join("site");
         for (path, content) in files {
             let path = root.join(path);
@@ -132,7 +147,7 @@ impl TestApp {
         };
         let limits = Limits::default();
         let state =
-            AppState::open(catalog_files, catalog, pool, site, Vec::new(), limits).await.unwrap();
+            AppState::open(catalog_files, catalog, pool, site, providers, limits).await.unwrap();
         Self { router: router(state), _folder: folder }
     }
 

@@ -9,12 +9,39 @@ use crate::catalog::store;
 use crate::database::{DatabaseError, MIGRATOR, open};
 
 /// What is in the tables when the migration after this one comes: at least a row in each table.
-const SAMPLES: &[(i64, &str)] = &[(
-    1,
-    "insert into catalog_revision values (1, printf('%064d', 1), '2026-11-30T00:00:00Z');
-     insert into catalog_revision values (2, printf('%064d', 2), '2026-11-30T00:00:01Z');
-     insert into catalog_file values (1, 'one', 'a'), (2, 'one', 'b'), (2, 'two', '');",
-)];
+const SAMPLES: &[(i64, &str)] = &[
+    (
+        1,
+        "insert into catalog_revision values (1, printf('%064d', 1), '2026-11-30T00:00:00Z');
+         insert into catalog_revision values (2, printf('%064d', 2), '2026-11-30T00:00:01Z');
+         insert into catalog_file values (1, 'one', 'a'), (2, 'one', 'b'), (2, 'two', '');",
+    ),
+    (
+        2,
+        "insert into token values (printf('%016d', 1), 'ci', zeroblob(32), 5, null, '2026-11-30T00:00:00Z', null);",
+    ),
+    (
+        3,
+        "insert into run (id, state, request_sha256, cancel_sha256, language, code_sha256, code_bytes, timeout_ms, fallback, \
+         isolation_at_least, isolation_from, egress, requested_at, quote_list_picousd, quote_routed_picousd, token_id) \
+         values (printf('%032d', 1), 'running', zeroblob(32), zeroblob(32), 'python', printf('%064d', 1), 8, 100, 1, \
+         'wasm', 'default', 'none', '2026-11-30T00:00:00.000Z', 5, 6, printf('%016d', 1));
+         insert into attempt (run_id, number, provider, stage, code_started, tier, tier_evidence, egress, egress_evidence, \
+         started_at) values (printf('%032d', 1), 1, 'local', 'run', 1, 'wasm', 'confirmed', 'none', 'confirmed', \
+         '2026-11-30T00:00:00.000Z');
+         insert into output (run_id, code, delete_at) values (printf('%032d', 1), 'print(1)', '2026-12-01T00:00:00.000Z');",
+    ),
+    (
+        4,
+        "insert into lease (id, run_id, attempt, provider, state, created_at, kill_at, vcpu, memory_gib, disk_gib) \
+         values (printf('%032d', 1), printf('%032d', 1), 1, 'local', 'open', '2026-11-30T00:00:00.000Z', \
+         '2026-11-30T00:01:00.000Z', '1', '2', '0');",
+    ),
+    (
+        5,
+        "insert into reservation values (printf('%032d', 1), printf('%016d', 1), '2026-11-30', 6, null);",
+    ),
+];
 
 fn files(text: &str) -> Vec<CatalogFile> {
     vec![CatalogFile { slug: "one".to_owned(), text: text.to_owned() }]
