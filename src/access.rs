@@ -254,11 +254,11 @@ impl Rate {
     }
 
     /// Counts a run of an address; seconds to wait where it is one too many.
-    pub fn take(&self, address: IpAddr) -> Result<(), u64> {
+    pub fn take(&self, address: IpAddr) -> Result<(), u32> {
         let subscriber = subscriber(address);
         self.0.check_key(&subscriber).map_err(|until| {
             let wait = until.wait_time_from(DefaultClock::default().now());
-            wait.as_secs() + 1
+            u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1)
         })
     }
 

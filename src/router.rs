@@ -15,6 +15,11 @@
 
 pub mod adapter;
 mod breaker;
+#[cfg(feature = "standins")]
+mod checkpoint;
+#[cfg(not(feature = "standins"))]
+#[path = "router/no_checkpoint.rs"]
+mod checkpoint;
 pub mod embedded;
 mod lease;
 mod live;
@@ -36,7 +41,7 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::SqlitePool;
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::{timeout, timeout_at};
+use tokio::time::timeout;
 use tracing::{error, warn};
 
 use self::adapter::{
@@ -68,6 +73,8 @@ const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
 const RUN_GRACE: Duration = Duration::from_secs(1);
 /// So long an answer waits for the teardown, so that it can say that the sandbox is gone.
 const TEARDOWN_PATIENCE: Duration = Duration::from_millis(200);
+/// How often a site that stops looks whether a run is gone.
+const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// How often the reaper looks by itself.
 const REAP_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -114,7 +121,7 @@ impl Default for Limits {
 pub struct SandboxRouter(Arc<Inner>);
 
 /// What all runs share.
-pub(self) struct Inner {
+struct Inner {
     pool: SqlitePool,
     adapters: Vec<Arc<dyn Adapter>>,
     prices: Prices,
@@ -217,21 +224,13 @@ impl SandboxRouter {
     /// is left.
     pub async fn drain(&self, wait: Duration) -> bool {
         self.0.draining.send_replace(true);
-        let deadline = tokio::time::Instant::now() + wait;
-        loop {
-            let Some(live) = locked(&self.0.live).values().next().cloned() else { return true };
-            let mut changes = live.subscribe();
-            if locked(&self.0.live).is_empty() {
-                return true;
+        let all = async {
+            while let Some(live) = self.0.any_live() {
+                // A run that is final is taken from the list right after: no change tells of that.
+                let _ = timeout(DRAIN_LOOK, live.subscribe().changed()).await;
             }
-            let changed = timeout_at(
-                deadline.min(tokio::time::Instant::now() + RUN_GRACE),
-                changes.changed(),
-            );
-            if changed.await.is_err() && tokio::time::Instant::now() >= deadline {
-                return false;
-            }
-        }
+        };
+        timeout(wait, all).await.is_ok()
     }
 
     /// The receipt of a run; `None` where there is none of that id.
@@ -308,6 +307,10 @@ struct Over {
 impl Inner {
     fn live(&self, id: &str) -> Option<Arc<Live>> {
         locked(&self.live).get(id).cloned()
+    }
+
+    fn any_live(&self) -> Option<Arc<Live>> {
+        locked(&self.live).values().next().cloned()
     }
 
     fn adapter(&self, slug: &str) -> Option<&Arc<dyn Adapter>> {
@@ -405,6 +408,7 @@ impl Inner {
         };
         let slug = adapter.slug();
         self.breaker(slug, |breaker| breaker.tries(Instant::now()));
+        checkpoint::reached("lease_written").await;
         let made = tokio::select! {
             () = live.cancel.cancelled() => return Ok((lease, cancelled())),
             made = timeout(start_within, adapter.create(&order)) => made,
@@ -417,6 +421,7 @@ impl Inner {
                 return Ok((lease, failed(failure)));
             }
         };
+        checkpoint::reached("created").await;
         lease.handle = Some(handle);
         lease.answered_at = Some(now());
         lease.shape = shape.unwrap_or(lease.shape);
@@ -438,6 +443,7 @@ impl Inner {
             return Ok((lease, failed(failure)));
         }
         let over = self.run_code(live, number, sandbox.as_mut(), request).await;
+        checkpoint::reached("result_read").await;
         // However it ended, the sandbox is there.
         let over = Over { remains: Remains::Perhaps, ..over };
         match &over {

@@ -26,7 +26,7 @@ pub struct Problem {
     pub errors: Vec<FieldError>,
     /// Seconds after which to try again, for the header `Retry-After`.
     #[serde(skip)]
-    pub retry_after: Option<u64>,
+    pub retry_after: Option<u32>,
 }
 
 impl Problem {

@@ -104,7 +104,7 @@ impl From<Refusal> for Problem {
 }
 
 /// Seconds after which a restarted site is there again, about.
-const DRAINING_RETRY_SECONDS: u64 = 10;
+const DRAINING_RETRY_SECONDS: u32 = 10;
 
 /// Reads a body of JSON, whatever is wrong with it.
 fn read(headers: &HeaderMap, body: &Bytes) -> Result<RunRequest, Problem> {

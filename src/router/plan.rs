@@ -88,21 +88,16 @@ impl Selection {
 /// Chooses who is tried, in which order. A list in the request is an allow-list in its own order; without one it is breaker
 /// state, then price, then position. Where all of them together cost too much, the last ones are left out.
 pub fn select(wish: &Wish, all: Vec<Candidate>) -> Selection {
-    let mut ordered = match &wish.providers {
-        Some(named) => {
-            let place = |one: &Candidate| named.iter().position(|name| *name == one.provider);
-            let mut listed: Vec<_> = all.into_iter().filter(|one| place(one).is_some()).collect();
-            listed.sort_by_key(|one| place(one));
-            listed
-        }
-        None => {
-            let mut all = all;
-            all.sort_by_key(|one| (one.breaker, one.quote.routed_usd, one.position));
-            all
-        }
-    };
+    let mut ordered = all;
+    if let Some(named) = &wish.providers {
+        let place = |one: &Candidate| named.iter().position(|name| *name == one.provider);
+        ordered.retain(|one| place(one).is_some());
+        ordered.sort_by_key(place);
+    } else {
+        ordered.sort_by_key(|one| (one.breaker, one.quote.routed_usd, one.position));
+    }
     let mut selection = Selection { candidates: Vec::new(), not_tried: Vec::new() };
-    for one in ordered.drain(..) {
+    for one in ordered {
         let cost = selection.quote().plus(one.quote).routed_usd;
         let reason = unfit(wish, &one).or_else(|| {
             if !wish.fallback && !selection.candidates.is_empty() {
@@ -246,7 +241,7 @@ mod tests {
                     languages: vec![language],
                     tier,
                     egress,
-                    timeout_max: Duration::from_secs(300),
+                    timeout_max: Duration::from_mins(5),
                     start_slice: Duration::from_millis(slice),
                     quote: Cost { list_usd: usd, routed_usd: usd },
                     configured,
@@ -356,7 +351,7 @@ mod tests {
             languages: vec![Language::Python],
             tier: Tier::VirtualMachine,
             egress: vec![Egress::None],
-            timeout_max: Duration::from_secs(300),
+            timeout_max: Duration::from_mins(5),
             start_slice: Duration::from_secs(1),
             quote: Cost { list_usd: Usd::from(usd), routed_usd: Usd::from(usd) },
             configured: true,

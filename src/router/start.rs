@@ -21,7 +21,7 @@ use crate::runs::store::{self, Beginning, StoreError};
 use crate::runs::{ANONYMOUS_TIMEOUT_MS_MAX, Asked, Choice, Cost, Outcome, Request, Run, RunState};
 
 /// Seconds after which somebody may try again where there was no place.
-const BUSY_RETRY_AFTER_SECONDS: u64 = 5;
+const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
 /// The provider that everybody may use: it spends nobody's money.
 pub const OPEN_TO_ALL: &str = "local";
 
@@ -51,13 +51,13 @@ pub enum Refusal {
     #[error("too many runs of this address; try again in {retry_after_seconds} s")]
     RateLimited {
         /// Seconds.
-        retry_after_seconds: u64,
+        retry_after_seconds: u32,
     },
     /// No place, and too many wait for one.
     #[error("every place is taken; try again in {retry_after_seconds} s")]
     Busy {
         /// Seconds.
-        retry_after_seconds: u64,
+        retry_after_seconds: u32,
     },
     /// The site is about to stop.
     #[error("the site is restarting; try again in a moment")]
@@ -359,8 +359,8 @@ async fn reserved(
     let needed = run.quote.routed_usd.picodollars();
     let Some(token) = caller.token().filter(|_| needed > 0) else { return Ok(None) };
     let today = day(Timestamp::now()).to_string();
-    let taken = access::taken(connection, &token.id, &today).await?;
-    let left = token.daily_budget_usd.picodollars().saturating_sub(taken);
+    let spent = access::taken(connection, &token.id, &today).await?;
+    let left = token.daily_budget_usd.picodollars().saturating_sub(spent);
     if needed > left {
         return Err(Refusal::OverBudget {
             needed: run.quote.routed_usd,

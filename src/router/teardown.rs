@@ -11,7 +11,7 @@ use tracing::warn;
 use super::adapter::{Gone, Owed};
 use super::lease::{self, Lease};
 use super::live::Live;
-use super::{Inner, day, locked, stamp};
+use super::{Inner, checkpoint, day, locked, stamp};
 use crate::access;
 use crate::runs::store::{self, StoreError};
 use crate::runs::{Cost, Outcome, RunState, TeardownState};
@@ -63,7 +63,9 @@ impl Inner {
         let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
         match timeout(TRY_LIMIT, adapter.destroy(&owed)).await {
             Ok(Ok(gone)) => {
+                checkpoint::reached("destroyed").await;
                 self.pay(lease).await?;
+                checkpoint::reached("cleared").await;
                 Ok(gone)
             }
             other => {

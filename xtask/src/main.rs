@@ -8,6 +8,7 @@ mod browser_half;
 mod budgets;
 mod build;
 mod children;
+mod crash;
 mod guests;
 mod nodejs;
 mod packages;
