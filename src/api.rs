@@ -5,6 +5,7 @@ pub mod changes;
 pub mod comparisons;
 pub mod estimates;
 mod formats;
+pub mod health;
 pub mod problem;
 pub mod providers;
 pub mod runs;
@@ -46,6 +47,7 @@ pub fn routes() -> (Router<AppState>, utoipa::openapi::OpenApi) {
         .routes(routes!(estimates::estimate_workload))
         .routes(routes!(changes::list_changes))
         .routes(routes!(find_provider_schema))
+        .routes(routes!(health::find_health))
         .routes(routes!(runs::list_runs, runs::start_run))
         .routes(routes!(runs::find_run, runs::cancel_run))
         .routes(routes!(runs::follow_run))

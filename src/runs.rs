@@ -9,6 +9,7 @@ use crate::money::Usd;
 
 pub mod draft;
 pub mod events;
+pub mod health;
 pub mod output;
 
 #[cfg(feature = "ssr")]

@@ -54,7 +54,11 @@ fn is_run(path: &str) -> bool {
     let below = |root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    below("/api/v1/runs") || below("/runs") || below("/try") || below("/actions")
+    below("/api/v1/runs")
+        || below("/api/v1/health")
+        || below("/runs")
+        || below("/try")
+        || below("/actions")
 }
 
 /// A weak `ETag` of everything that an answer depends on: build, revision, day and address.

@@ -288,3 +288,24 @@ async fn a_full_site_says_when_to_try_again() {
     assert_eq!(answer.header("retry-after"), "10");
     assert_eq!(answer.json()["type"], "/api#unavailable");
 }
+
+#[tokio::test]
+async fn health_counts_what_the_platforms_did_and_says_nothing_without_samples() {
+    let site = Site::new().await;
+    let windows = async |provider: &str| {
+        let answer = site.app.get("/api/v1/health").await;
+        assert_eq!(answer.header("cache-control"), "no-store");
+        let all = answer.json();
+        let found = all.as_array().unwrap().iter().find(|one| one["provider"] == provider);
+        found.unwrap()["windows"].clone()
+    };
+    assert_eq!(windows("local").await[0]["success_ratio"], Value::Null);
+    assert_eq!(windows("local").await[0]["samples"], 0);
+    site.post(Some(&site.token), &with("providers", json!(["e2b", "local"]))).await;
+    for window in windows("local").await.as_array().unwrap() {
+        assert_eq!((&window["samples"], &window["success_ratio"]), (&json!(1), &json!("1.0000")));
+        assert!(window["start_ms_p50"].is_u64());
+    }
+    assert_eq!(windows("e2b").await[0]["success_ratio"], "0.0000");
+    assert_eq!(windows("e2b").await[0]["starts"], 0);
+}

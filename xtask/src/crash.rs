@@ -28,7 +28,7 @@ const PLACES: [(&str, &str); 6] = [
     ("cleared", "completed"),
 ];
 /// How long anything may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(20);
 /// Code that ends, and code that does not.
 const HELLO: &str = "console.log(1)";
