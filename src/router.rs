@@ -1,6 +1,6 @@
 //! Where code runs: one request, one fresh sandbox per attempt, one deadline for everything.
 //!
-//! [`SandboxRouter::submit`] accepts a run, [`Inner::drive`] is the loop. It follows eight rules:
+//! [`SandboxRouter::submit`] accepts a run, [`Inner::attempts`] is the loop. It follows eight rules:
 //!
 //! 1. Nothing is reused: every attempt has a sandbox of its own, and no credential enters it.
 //! 2. One deadline, passed down as an instant; each candidate has a share of its own to start in.
@@ -40,7 +40,7 @@ use jiff::civil::Date;
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::SqlitePool;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::{error, warn};
 
@@ -321,21 +321,36 @@ impl Inner {
         change(locked(&self.breakers).entry(slug).or_default())
     }
 
-    /// The loop: attempts until one decides the run or nobody is left.
-    async fn drive(self: Arc<Self>, drive: Drive) {
-        let id = drive.live.run().id;
-        if let Err(error) = self.attempts(&drive).await {
-            // What is not written down is found by the next start, which ends it by what the attempts say.
-            error!(
-                run.id = id,
-                error = &error as &dyn std::error::Error,
-                "a run could not be recorded"
-            );
-            drive.live.change(|run| end(run, Outcome::Interrupted));
+    /// Sees a run through to its end, whatever happens on the way.
+    async fn see_through(self: Arc<Self>, drive: Drive, place: OwnedSemaphorePermit) {
+        let live = drive.live.clone();
+        let id = live.run().id;
+        let inner = self.clone();
+        // A task of its own: a panic in there is an error here.
+        let ended = tokio::spawn(async move { inner.attempts(&drive).await }).await;
+        let error: Option<&(dyn std::error::Error + 'static)> = match &ended {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error),
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            error!(run.id = id, error, "a run broke off");
+            live.change(|run| {
+                if !run.is_final() {
+                    end(run, Outcome::Interrupted);
+                }
+            });
         }
+        let broke_off = error.is_some();
         locked(&self.live).remove(&id);
+        if broke_off {
+            // The reaper writes its end by what the attempts say, as soon as it can.
+            self.nudge.notify_one();
+        }
+        drop(place);
     }
 
+    /// The loop: attempts until one decides the run or nobody is left.
     async fn attempts(self: &Arc<Self>, drive: &Drive) -> Result<(), StoreError> {
         let Drive { live, request, selection, .. } = drive;
         let timeout = Duration::from_millis(request.timeout_ms);

@@ -72,6 +72,9 @@ impl Inner {
     /// One look.
     pub(super) async fn reap(&self, care: Care) -> Result<Report, StoreError> {
         let mut report = Report::default();
+        if care == Care::Ours {
+            self.end_what_is_left().await?;
+        }
         for lease in lease::owed(&self.pool).await? {
             let is_in_care = match care {
                 Care::Ours => self.is_in_care(&lease),
@@ -110,11 +113,18 @@ impl Inner {
         is_running || locked(&self.in_care).contains(&lease.id)
     }
 
-    /// Ends the runs that a former process left: interrupted where code may have run, else unavailable. Their sandboxes are
-    /// the reaper's.
+    /// Ends the runs that a former process left, or that broke off in this one: interrupted where code may have run, else
+    /// unavailable. Their sandboxes are looked at after that.
     pub(super) async fn end_what_is_left(&self) -> Result<(), StoreError> {
         for id in store::under_way(&self.pool).await? {
+            if self.live(&id).is_some() {
+                continue;
+            }
             let Some(mut run) = store::find(&self.pool, &id).await? else { continue };
+            // It may have ended between the two looks.
+            if run.is_final() {
+                continue;
+            }
             let mut transaction = self.pool.begin_with("begin immediate").await?;
             let mut outcome = Outcome::Unavailable;
             for attempt in &mut run.attempts {
@@ -151,7 +161,7 @@ impl Inner {
             store::end(&mut transaction, &run, &Output::default()).await?;
             super::teardown::settle_if_over(&mut transaction, &id, Some(outcome)).await?;
             transaction.commit().await?;
-            info!(run.id = id, outcome = outcome.word(), "ended a run that a former process left");
+            info!(run.id = id, outcome = outcome.word(), "ended a run that was left");
         }
         Ok(())
     }

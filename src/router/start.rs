@@ -129,20 +129,22 @@ impl SandboxRouter {
             let today = day(Timestamp::now()).to_string();
             access::reserve(&mut transaction, &token.id, &run.id, &today, picodollars).await?;
         }
-        transaction.commit().await?;
         let id = run.id.clone();
-        if !is_refused {
-            let time_max = selection.time_max(Duration::from_millis(request.timeout_ms));
-            let live = Arc::new(Live::new(run, inner.limits.output_bytes));
-            locked(&inner.live).insert(id.clone(), live.clone());
-            let deadline = Instant::now() + time_max;
-            let drive = Drive { live, request, floor, selection, deadline };
-            let inner = inner.clone();
-            tokio::spawn(async move {
-                inner.drive(drive).await;
-                drop(place);
-            });
+        if is_refused {
+            transaction.commit().await?;
+            return Ok(Submitted { id, cancel_secret: Some(cancel_secret) });
         }
+        let time_max = selection.time_max(Duration::from_millis(request.timeout_ms));
+        let live = Arc::new(Live::new(run, inner.limits.output_bytes));
+        // Before it can be seen in the database: what is there and not on its way is ended by the reaper.
+        locked(&inner.live).insert(id.clone(), live.clone());
+        if let Err(error) = transaction.commit().await {
+            locked(&inner.live).remove(&id);
+            return Err(error.into());
+        }
+        let deadline = Instant::now() + time_max;
+        let drive = Drive { live, request, floor, selection, deadline };
+        tokio::spawn(inner.clone().see_through(drive, place));
         Ok(Submitted { id, cancel_secret: Some(cancel_secret) })
     }
 

@@ -29,6 +29,8 @@ pub enum Script {
     LosesBefore,
     /// Runs the code until somebody ends it.
     Loops,
+    /// Breaks the very task of the run, after the code was sent.
+    Breaks,
     /// Gives a container where a virtual machine was asked for.
     Weakens,
     /// Leaves the internet open where it was to be closed.
@@ -181,6 +183,7 @@ impl Sandbox for Played {
         let (language, bytes) = (code.language.label(), code.code.len());
         watch.output(Stream::Stdout, format!("{slug}: {bytes} bytes of {language}\n").as_bytes());
         match script {
+            Script::Breaks => std::panic::panic_any("as the script says"),
             Script::Loses => Ended::Lost(Failure::leaving_perhaps(Reason::LostConnection)),
             Script::Loops => {
                 tokio::time::sleep(code.timeout).await;

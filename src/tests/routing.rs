@@ -414,6 +414,22 @@ async fn what_a_former_process_left_is_ended_by_what_it_had_written_down() {
 }
 
 #[tokio::test]
+async fn a_run_whose_task_breaks_off_is_ended_and_its_sandbox_destroyed() {
+    let provider = Scripted::new("e2b", Script::Breaks);
+    let bench = Bench::new(&[&provider]).await;
+    let caller = bench.token("1").await;
+    let request = bench.request(&of(&["e2b"]));
+    let id = bench.router.submit(request, &caller, None).await.unwrap().id;
+    bench.router.wait(&id).await;
+    while bench.router.receipt(&id).await.unwrap().unwrap().run.attempts[0].outcome.is_none() {
+        bench.router.reap().await.unwrap();
+    }
+    let run = bench.settled(&id).await.run;
+    assert_eq!(run.outcome, Some(Outcome::Interrupted));
+    assert_eq!((provider.executions(), provider.left()), (1, 0));
+}
+
+#[tokio::test]
 async fn a_final_run_cannot_be_changed() {
     let provider = Scripted::new("e2b", Script::Runs);
     let bench = Bench::new(&[&provider]).await;
