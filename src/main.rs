@@ -30,10 +30,15 @@ use thud::router::{Limits, SandboxRouter};
 use thud::server::config::Config;
 use thud::state::{AppState, Site, today};
 use thud::{api, database, router, server};
+use tokio_util::sync::CancellationToken;
 
 use tokens::TokenCommand;
 use tracing_subscriber::EnvFilter;
 
+/// The file that says that a process runs code over the database beside it.
+const LOCK_FILE: &str = "thud.lock";
+/// How long a stop waits for the last answers to be read.
+const GOODBYE_MAX: Duration = Duration::from_secs(5);
 /// How long a stop waits for runs that are on their way.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 
@@ -284,6 +289,7 @@ async fn run(config: Config) -> Result<(), String> {
         format!("{} is taken or not allowed ({error}): choose another with THUD_ADDR", config.addr)
     })?;
     let address = listener.local_addr().map_err(|error| chain(&error))?;
+    let _taken = taken(&config)?;
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
     let adapters = adapters(&config)?;
     let state = opened(config, format!("http://{address}"), pool, adapters).await?;
@@ -297,15 +303,38 @@ async fn run(config: Config) -> Result<(), String> {
         }
     });
     let service = server::router(state).into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service)
-        .with_graceful_shutdown(async move {
-            stopped().await;
-            if !sandboxes.drain(DRAIN_MAX).await {
-                tracing::warn!("some runs were still on their way: the next start ends them");
-            }
-        })
-        .await
-        .map_err(|error| chain(&error))
+    let drained = CancellationToken::new();
+    let done = drained.clone();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(async move {
+        stopped().await;
+        if !sandboxes.drain(DRAIN_MAX).await {
+            tracing::warn!("some runs were still on their way: the next start ends them");
+        }
+        done.cancel();
+    });
+    tokio::select! {
+        served = serving => served.map_err(|error| chain(&error)),
+        // A client that neither reads nor goes away does not keep the site.
+        () = async { drained.cancelled().await; tokio::time::sleep(GOODBYE_MAX).await } => Ok(()),
+    }
+}
+
+/// Takes the data folder for this process alone: two would destroy each other's sandboxes. It is free again when the file is
+/// closed, whatever ends the process.
+fn taken(config: &Config) -> Result<std::fs::File, String> {
+    let path = config.data_dir.join(LOCK_FILE);
+    let shown = path.display();
+    let file = std::fs::create_dir_all(&config.data_dir)
+        .and_then(|()| std::fs::File::create(&path))
+        .map_err(|error| {
+            format!("{shown} cannot be written ({error}): choose another folder with THUD_DATA_DIR")
+        })?;
+    file.try_lock().map_err(|_| {
+        format!(
+            "another Thud runs over {shown}: end it, or choose another folder with THUD_DATA_DIR"
+        )
+    })?;
+    Ok(file)
 }
 
 /// Returns when the process is asked to end.

@@ -41,7 +41,8 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::SqlitePool;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{sleep_until, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use self::adapter::{
@@ -73,6 +74,8 @@ const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
 const RUN_GRACE: Duration = Duration::from_secs(1);
 /// So long an answer waits for the teardown, so that it can say that the sandbox is gone.
 const TEARDOWN_PATIENCE: Duration = Duration::from_millis(200);
+/// Refusals of one address that are written down in a minute.
+const REFUSALS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// How often a site that stops looks whether a run is gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// How often the reaper looks by itself.
@@ -134,6 +137,8 @@ struct Inner {
     anonymous_waiting: Arc<Semaphore>,
     places: Arc<Semaphore>,
     rate: Rate,
+    /// Of refusals that a page asks to be written down.
+    refusals: Rate,
     nudge: Notify,
     draining: tokio::sync::watch::Sender<bool>,
 }
@@ -184,6 +189,7 @@ impl SandboxRouter {
             anonymous_waiting: places(limits.anonymous_waiting),
             places: places(limits.running),
             rate: Rate::per_minute(limits.anonymous_per_minute),
+            refusals: Rate::per_minute(REFUSALS_PER_MINUTE),
             limits,
             nudge: Notify::new(),
             draining: tokio::sync::watch::Sender::new(false),
@@ -220,14 +226,13 @@ impl SandboxRouter {
         self.0.reap(Care::Others).await
     }
 
-    /// Takes no new runs from now on, and waits for those that are on their way, for so long at most. Says whether none
-    /// is left.
+    /// Takes no new runs from now on, and waits for those that are on their way and for their teardowns, for so long at most.
+    /// Says whether none is left.
     pub async fn drain(&self, wait: Duration) -> bool {
         self.0.draining.send_replace(true);
         let all = async {
-            while let Some(live) = self.0.any_live() {
-                // A run that is final is taken from the list right after: no change tells of that.
-                let _ = timeout(DRAIN_LOOK, live.subscribe().changed()).await;
+            while self.0.is_busy() {
+                tokio::time::sleep(DRAIN_LOOK).await;
             }
         };
         timeout(wait, all).await.is_ok()
@@ -238,22 +243,28 @@ impl SandboxRouter {
         self.0.receipt(id).await
     }
 
-    /// Waits until a run of this process is final and, for a moment, until its sandbox is gone.
+    /// Waits until a run of this process is final and, for a moment, until its sandbox is gone; never past its deadline.
     pub async fn wait(&self, id: &str) {
         let Some(live) = self.0.live(id) else { return };
         let mut changes = live.subscribe();
-        // The sender lives as long as the run: it ends when the run does.
-        let _ = changes.wait_for(|_| live.run().is_final()).await;
         let is_settled =
             |run: &Run| run.attempts.iter().all(|one| one.teardown.state != TeardownState::Pending);
-        let _ = timeout(TEARDOWN_PATIENCE, changes.wait_for(|_| is_settled(&live.run()))).await;
+        let settled = async {
+            // Whoever waits holds the run, and so its sender: neither can fail.
+            let _ = changes.wait_for(|_| live.run().is_final()).await;
+            let gone = changes.wait_for(|_| is_settled(&live.run()));
+            let _ = timeout(TEARDOWN_PATIENCE, gone).await;
+        };
+        let _ = timeout_at(live.deadline.into(), settled).await;
     }
 
-    /// The next event of a run after a cursor, as soon as there is one; `None` when everything was told.
+    /// The next event of a run after a cursor, as soon as there is one; `None` when everything was told. `kept` holds the
+    /// receipt of a run that is over, so that one stream reads it once.
     pub async fn next_event(
         &self,
         id: &str,
         at: Cursor,
+        kept: &mut Option<Receipt>,
     ) -> Result<Option<(Event, Cursor)>, StoreError> {
         if let Some(live) = self.0.live(id) {
             let mut changes = live.subscribe();
@@ -262,17 +273,19 @@ impl SandboxRouter {
                 match live.next_event(at) {
                     (Some(event), _) => return Ok(Some(event)),
                     (None, true) => return Ok(None),
-                    (None, false) => {
-                        if changes.changed().await.is_err() {
-                            break;
-                        }
-                    }
+                    (None, false) if changes.changed().await.is_err() => break,
+                    (None, false) => {}
                 }
             }
         }
-        let Some(receipt) = self.0.receipt(id).await? else { return Ok(None) };
-        let output = receipt.output.unwrap_or_default();
-        Ok(crate::runs::events::next(&receipt.run, &output.stdout, &output.stderr, at))
+        if kept.is_none() {
+            *kept = self.0.receipt(id).await?;
+        }
+        let Some(Receipt { run, output, .. }) = kept else { return Ok(None) };
+        let (stdout, stderr) = output
+            .as_ref()
+            .map_or(("", ""), |output| (output.stdout.as_str(), output.stderr.as_str()));
+        Ok(crate::runs::events::next(run, stdout, stderr, at))
     }
 
     /// Ends a run that is on its way; `false` where it is not.
@@ -291,7 +304,6 @@ struct Drive {
     request: Request,
     floor: crate::catalog::claim::Tier,
     selection: Selection,
-    deadline: Instant,
 }
 
 /// What came of an attempt.
@@ -309,8 +321,9 @@ impl Inner {
         locked(&self.live).get(id).cloned()
     }
 
-    fn any_live(&self) -> Option<Arc<Live>> {
-        locked(&self.live).values().next().cloned()
+    /// Whether a run or a teardown is on its way.
+    fn is_busy(&self) -> bool {
+        !locked(&self.live).is_empty() || !locked(&self.in_care).is_empty()
     }
 
     fn adapter(&self, slug: &str) -> Option<&Arc<dyn Adapter>> {
@@ -334,7 +347,7 @@ impl Inner {
             Err(error) => Some(error),
         };
         if let Some(error) = error {
-            error!(run.id = id, error, "a run broke off");
+            error!(error, "a run broke off");
             live.change(|run| {
                 if !run.is_final() {
                     end(run, Outcome::Interrupted);
@@ -357,7 +370,7 @@ impl Inner {
         let mut tried: Vec<Tried> = Vec::new();
         store::set_running(&self.pool, &live.run().id).await?;
         live.change(|run| run.state = RunState::Running);
-        if !self.is_ready(selection).await {
+        if !self.is_ready(selection, &live.cancel).await {
             live.change(|run| {
                 run.not_tried.extend(selection.candidates.iter().map(|one| NotTried {
                     provider: one.provider.clone(),
@@ -367,7 +380,7 @@ impl Inner {
             return self.finish(drive, Outcome::Unavailable, None).await;
         }
         loop {
-            let left = drive.deadline.saturating_duration_since(Instant::now());
+            let left = live.deadline.saturating_duration_since(Instant::now());
             let (candidate, start_within) =
                 match plan::next(selection, timeout, request.fallback, &tried, left) {
                     Action::Try { candidate, start_within } => (candidate, start_within),
@@ -380,7 +393,7 @@ impl Inner {
             let code_started =
                 live.run().attempts.last().is_some_and(|attempt| attempt.code_started);
             tried.push(Tried { outcome: over.outcome, code_started });
-            let left = drive.deadline.saturating_duration_since(Instant::now());
+            let left = live.deadline.saturating_duration_since(Instant::now());
             let action = plan::next(selection, timeout, request.fallback, &tried, left);
             let next = match action {
                 Action::Try { .. } => Next::FailedOver,
@@ -397,13 +410,17 @@ impl Inner {
     }
 
     /// Waits for the first candidate where it warms up, as long as it has to start.
-    async fn is_ready(&self, selection: &Selection) -> bool {
+    async fn is_ready(&self, selection: &Selection, cancel: &CancellationToken) -> bool {
         let Some(first) = selection.candidates.first().filter(|one| one.warming_up) else {
             return true;
         };
         let Some(adapter) = self.adapter(&first.provider) else { return true };
-        let ready = adapter.ready_by(Instant::now() + first.start_slice).await;
-        ready == adapter::Readiness::Ready
+        let ready = adapter.ready_by(Instant::now() + first.start_slice);
+        tokio::select! {
+            // A cancelled run goes on to its first attempt, which says so.
+            () = cancel.cancelled() => true,
+            ready = ready => ready == adapter::Readiness::Ready,
+        }
     }
 
     /// One attempt: lease, sandbox, checks, code. The lease is open afterwards unless certainly nothing was made.
@@ -438,7 +455,9 @@ impl Inner {
         };
         checkpoint::reached("created").await;
         lease.handle = Some(handle);
-        lease.answered_at = Some(now());
+        let answered = Timestamp::now();
+        lease.answered_at = Some(stamp(answered));
+        lease.kill_at = stamp(after(answered, order.kill_after));
         lease.shape = shape.unwrap_or(lease.shape);
         lease::answer(&self.pool, &lease).await?;
         live.change_attempt(number, |attempt| {
@@ -457,7 +476,8 @@ impl Inner {
             self.note(slug, &failure);
             return Ok((lease, failed(failure)));
         }
-        let over = self.run_code(live, number, sandbox.as_mut(), request).await;
+        let start_by = begun + start_within;
+        let over = self.run_code(live, number, sandbox.as_mut(), request, start_by).await;
         checkpoint::reached("result_read").await;
         // However it ended, the sandbox is there.
         let over = Over { remains: Remains::Perhaps, ..over };
@@ -539,6 +559,7 @@ impl Inner {
         number: u32,
         sandbox: &mut dyn Sandbox,
         request: &Request,
+        start_by: Instant,
     ) -> Over {
         let wall = Duration::from_millis(request.timeout_ms);
         let snippet = Snippet {
@@ -547,11 +568,26 @@ impl Inner {
             timeout: wall,
             output_bytes_max: self.limits.output_bytes,
         };
-        let watched = Watched { pool: &self.pool, live, run: live.run().id, number };
-        let begun = Instant::now();
-        let ended = tokio::select! {
+        let started = Notify::new();
+        let watched =
+            Watched { pool: &self.pool, live, run: live.run().id, number, started: &started };
+        let mut run = sandbox.run(&snippet, &watched);
+        // Until the code starts it is the candidate's share of time that passes, from then on the code's own.
+        let early = tokio::select! {
             () = live.cancel.cancelled() => return cancelled(),
-            ended = timeout(wall + RUN_GRACE, sandbox.run(&snippet, &watched)) => ended,
+            ended = &mut run => Some(ended),
+            () = started.notified() => None,
+            () = sleep_until(start_by.into()) => {
+                return failed(Failure::leaving_perhaps(Reason::StartTimeout));
+            }
+        };
+        let begun = Instant::now();
+        let ended = match early {
+            Some(ended) => Ok(ended),
+            None => tokio::select! {
+                () = live.cancel.cancelled() => return cancelled(),
+                ended = timeout(wall + RUN_GRACE, run) => ended,
+            },
         };
         let code_started = live.run().attempts.last().is_some_and(|one| one.code_started);
         match ended {
@@ -566,8 +602,7 @@ impl Inner {
             },
             Ok(Ended::Lost(failure)) => failed(failure),
             // The adapter should have said so itself.
-            Err(_) if code_started => timed(AttemptOutcome::TimedOut, begun.elapsed()),
-            Err(_) => failed(Failure::leaving_perhaps(Reason::StartTimeout)),
+            Err(_) => timed(AttemptOutcome::TimedOut, begun.elapsed()),
         }
     }
 
@@ -665,9 +700,14 @@ impl Inner {
             error = failure.source.as_deref().map(|source| source as &dyn std::error::Error),
             "an attempt failed"
         );
-        // What we asked wrongly or too often says nothing of the platform.
-        let is_ours = matches!(failure.reason, Reason::RateLimited | Reason::BadRequest);
-        if !is_ours {
+        // What we asked wrongly, too often or on purpose says nothing of the platform; and what callers fill up among
+        // themselves must not shut our own sandbox for all of them.
+        let says_nothing = match failure.reason {
+            Reason::RateLimited | Reason::BadRequest | Reason::Drill => true,
+            Reason::Outage => false,
+            _ => slug == start::OPEN_TO_ALL,
+        };
+        if !says_nothing {
             self.breaker(slug, |breaker| breaker.fails(Instant::now()));
         }
     }
@@ -744,6 +784,7 @@ struct Watched<'a> {
     live: &'a Live,
     run: String,
     number: u32,
+    started: &'a Notify,
 }
 
 #[async_trait]
@@ -754,16 +795,13 @@ impl Watch for Watched<'_> {
 
     async fn code_starts(&self) -> Result<(), Unrecorded> {
         store::set_code_started(self.pool, &self.run, self.number).await.map_err(|error| {
-            error!(
-                run.id = self.run,
-                error = &error as &dyn std::error::Error,
-                "a run could not be recorded"
-            );
+            error!(error = &error as &dyn std::error::Error, "a run could not be recorded");
             Unrecorded
         })?;
         self.live.change_attempt(self.number, |attempt| {
             (attempt.code_started, attempt.stage) = (true, Stage::Run);
         });
+        self.started.notify_one();
         Ok(())
     }
 

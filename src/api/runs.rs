@@ -18,6 +18,7 @@ use super::views::runs::{AttemptView, PieceView, RunRequest, RunView, RunsView};
 use crate::access::{self, Caller, Token};
 use crate::query::{FieldError, Query};
 use crate::router::Refusal;
+use crate::runs::Receipt;
 use crate::runs::draft::Draft;
 use crate::runs::events::{Cursor, Event};
 use crate::runs::store::{self, StoreError};
@@ -91,7 +92,7 @@ impl From<Refusal> for Problem {
             Refusal::KeyConflict => (StatusCode::CONFLICT, None),
             Refusal::KeyWithoutToken => (StatusCode::UNAUTHORIZED, None),
             Refusal::NotAllowed(_) => (StatusCode::FORBIDDEN, None),
-            Refusal::Random(_) | Refusal::Store(_) => {
+            Refusal::BrokeOff | Refusal::Random(_) | Refusal::Store(_) => {
                 tracing::error!(
                     error = &refusal as &dyn std::error::Error,
                     "a run could not be started"
@@ -152,8 +153,11 @@ pub async fn start_run(
             |(field, message): (&str, String)| FieldError { field: field.to_owned(), message };
         Problem::bad_request(slips.into_iter().map(error).collect())
     })?;
-    if key.is_some_and(|key| key.is_empty() || key.chars().count() > KEY_CHARS_MAX) {
-        let message = format!("must have 1 to {KEY_CHARS_MAX} characters");
+    let is_key = |key: &str| {
+        (1..=KEY_CHARS_MAX).contains(&key.chars().count()) && !key.contains(char::is_control)
+    };
+    if key.is_some_and(|key| !is_key(key)) {
+        let message = format!("must have 1 to {KEY_CHARS_MAX} characters, none of them a control");
         let field = "idempotency_key".to_owned();
         return Err(Problem::bad_request(vec![FieldError { field, message }]));
     }
@@ -174,7 +178,7 @@ pub async fn start_run(
     Ok((status, location, Json(view)).into_response())
 }
 
-async fn found(state: &AppState, id: &str) -> Result<crate::runs::Receipt, Problem> {
+async fn found(state: &AppState, id: &str) -> Result<Receipt, Problem> {
     let receipt = state.sandboxes.receipt(id).await?;
     receipt.ok_or_else(|| Problem::not_found("there is no run of this id"))
 }
@@ -191,7 +195,7 @@ pub async fn find_run(
     Ok(Json(RunView::new(&found(&state, &id).await?, None)))
 }
 
-/// The runs of a token, the newest first.
+/// The runs of a token, the newest first, without their output.
 #[utoipa::path(get, path = "/api/v1/runs", params(
     ("limit" = Option<u64>, Query, description = "1 to 100; 20 if left out."),
     ("cursor" = Option<String>, Query, description = "The next_cursor of the page before."),
@@ -224,7 +228,8 @@ pub async fn list_runs(
     let next_cursor = ids.last().filter(|_| is_more).map(|(at, id)| format!("{at}_{id}"));
     let mut result = Vec::new();
     for (_, id) in &ids {
-        result.push(RunView::new(&found(&state, id).await?, None));
+        let receipt = Receipt { output: None, ..found(&state, id).await? };
+        result.push(RunView::new(&receipt, None));
     }
     Ok(Json(RunsView { result, next_cursor }))
 }
@@ -282,22 +287,31 @@ pub async fn follow_run(
     found(&state, &id).await?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let at = last.and_then(Cursor::parse).unwrap_or_default();
-    let events = stream::unfold(Some(at), move |at| {
+    let events = stream::unfold((Some(at), None), move |(at, mut kept)| {
         let (state, id) = (state.clone(), id.clone());
         async move {
-            let (event, next) = told(&state, &id, at?).await?;
-            Some((Ok(event), next))
+            let (event, next) = told(&state, &id, at?, &mut kept).await?;
+            Some((Ok(event), (next, kept)))
         }
     });
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
 /// The next event, and from where to go on; nothing to go on from after the last.
-async fn told(state: &AppState, id: &str, at: Cursor) -> Option<(sse::Event, Option<Cursor>)> {
+async fn told(
+    state: &AppState,
+    id: &str,
+    at: Cursor,
+    kept: &mut Option<Receipt>,
+) -> Option<(sse::Event, Option<Cursor>)> {
     let named = |name: &str, next: Cursor| sse::Event::default().event(name).id(next.to_string());
-    let next = state.sandboxes.next_event(id, at).await.ok()?;
+    let next = state.sandboxes.next_event(id, at, kept).await.ok()?;
     let Some((event, next)) = next else {
         let receipt = state.sandboxes.receipt(id).await.ok()??;
+        // A run that a former process left is not over before the reaper has ended it.
+        if !receipt.run.is_final() {
+            return None;
+        }
         let event = named("final", at).json_data(RunView::new(&receipt, None)).ok()?;
         return Some((event, None));
     };

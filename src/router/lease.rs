@@ -104,10 +104,11 @@ pub async fn open(connection: &mut SqliteConnection, lease: &Lease) -> Result<()
 /// Writes that the sandbox is there, under which name, and how large it is.
 pub async fn answer(pool: &SqlitePool, lease: &Lease) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "update lease set handle = ?, answered_at = ?, vcpu = ?, memory_gib = ?, disk_gib = ? where id = ?",
+        "update lease set handle = ?, answered_at = ?, kill_at = ?, vcpu = ?, memory_gib = ?, disk_gib = ? where id = ?",
     )
     .bind(&lease.handle)
     .bind(&lease.answered_at)
+    .bind(&lease.kill_at)
     .bind(lease.shape.vcpu.to_string())
     .bind(lease.shape.memory_gib.to_string())
     .bind(lease.shape.disk_gib.to_string())
@@ -187,7 +188,7 @@ pub async fn owed(pool: &SqlitePool) -> Result<Vec<Lease>, sqlx::Error> {
     Ok(rows.into_iter().map(Lease::from).collect())
 }
 
-/// Which of some names are leases that are no longer owed or were never ours; the reaper destroys what carries them.
+/// Whether a name is that of a lease that is still owed. What carries another one of ours is destroyed by the reaper.
 pub async fn is_owed(pool: &SqlitePool, id: &str) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar("select exists (select 1 from lease where id = ? and state = 'open')")
         .bind(id)

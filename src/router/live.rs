@@ -1,6 +1,7 @@
 //! A run that is on its way in this process: its record as it grows, its output, and who listens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +14,8 @@ use crate::runs::{Attempt, Output, Run, Stream};
 pub struct Live {
     state: Mutex<State>,
     version: watch::Sender<u64>,
+    /// When an answer is there at the latest.
+    pub deadline: Instant,
     /// Ends the run.
     pub cancel: CancellationToken,
 }
@@ -27,11 +30,12 @@ struct State {
 
 impl Live {
     /// A run that begins.
-    pub fn new(run: Run, output_bytes_max: usize) -> Self {
+    pub fn new(run: Run, deadline: Instant, output_bytes_max: usize) -> Self {
         let collected = Collected::default();
         Self {
             state: Mutex::new(State { run, collected, output: None, output_bytes_max }),
             version: watch::Sender::new(0),
+            deadline,
             cancel: CancellationToken::new(),
         }
     }
@@ -105,7 +109,7 @@ impl Live {
         let stdout = output.map_or_else(|| state.collected.text(Stream::Stdout), |all| &all.stdout);
         let stderr = output.map_or_else(|| state.collected.text(Stream::Stderr), |all| &all.stderr);
         let event = events::next(&state.run, stdout, stderr, at);
-        let is_all = event.is_none() && events::is_all(&state.run, at);
+        let is_all = event.is_none() && state.run.is_final();
         (event, is_all)
     }
 

@@ -199,12 +199,12 @@ pub fn next(
         }
     }
     let unavailable = |next| Action::End { outcome: Outcome::Unavailable, next };
-    let Some(candidate) = selection.candidates.get(tried.len()) else {
-        return unavailable(Next::NoCandidateLeft);
-    };
     if !fallback && !tried.is_empty() {
         return unavailable(Next::FallbackOff);
     }
+    let Some(candidate) = selection.candidates.get(tried.len()) else {
+        return unavailable(Next::NoCandidateLeft);
+    };
     // Time that others have left over is not given away: a candidate has its own share, whatever went before.
     let for_start = left.saturating_sub(timeout + TEARDOWN_RESERVE);
     if for_start.is_zero() {
@@ -226,13 +226,13 @@ mod tests {
         let one = (
             one_of(Language::ALL.to_vec()),
             one_of(TIERS.to_vec()),
-            any::<(bool, bool, bool)>(),
+            any::<(bool, bool, bool, bool)>(),
             1u64..40_000,
             0u64..1_000,
             one_of(vec![breaker::State::Closed, breaker::State::Trial, breaker::State::Open]),
         );
-        let made =
-            one.prop_map(|(language, tier, (open, configured, permitted), slice, usd, breaker)| {
+        let made = one.prop_map(
+            |(language, tier, (open, configured, permitted, warming_up), slice, usd, breaker)| {
                 let egress =
                     if open { vec![Egress::None, Egress::Open] } else { vec![Egress::None] };
                 let usd = Usd::from(usd);
@@ -246,11 +246,12 @@ mod tests {
                     quote: Cost { list_usd: usd, routed_usd: usd },
                     configured,
                     permitted,
-                    warming_up: false,
+                    warming_up,
                     breaker,
                     position: 0,
                 }
-            });
+            },
+        );
         proptest::collection::vec(made, 0..6).prop_map(|mut all| {
             for (place, one) in all.iter_mut().enumerate() {
                 one.provider = format!("p{place}");

@@ -6,11 +6,13 @@
 
 use std::sync::Weak;
 
+use futures_util::future::join_all;
 use tokio::time::timeout;
 use tracing::{info, warn};
 
-use super::adapter::Gone;
+use super::adapter::{Adapter, Gone};
 use super::lease::{self, Lease};
+use super::teardown::TRY_LIMIT;
 use super::{Inner, REAP_INTERVAL, end, locked, now};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{AttemptOutcome, Next, Outcome, Output, Reason};
@@ -29,6 +31,13 @@ pub struct Report {
 }
 
 impl Report {
+    fn add(&mut self, other: Self) {
+        self.found += other.found;
+        self.destroyed += other.destroyed;
+        self.already_gone += other.already_gone;
+        self.failed += other.failed;
+    }
+
     fn count(&mut self, gone: Option<Gone>) {
         self.found += 1;
         match gone {
@@ -52,10 +61,13 @@ pub enum Care {
 pub async fn keep_reaping(inner: Weak<Inner>) {
     loop {
         let Some(shared) = inner.upgrade() else { return };
-        match shared.reap(Care::Ours).await {
-            Ok(Report { found: 0, .. }) => {}
-            Ok(report) => info!(?report, "the reaper found something"),
-            Err(error) => {
+        // A task of its own: a panic at one provider must not be the end of all reaping.
+        let look = shared.clone();
+        match tokio::spawn(async move { look.reap(Care::Ours).await }).await {
+            Ok(Ok(Report { found: 0, .. })) => {}
+            Ok(Ok(report)) => info!(?report, "the reaper found something"),
+            Err(error) => warn!(error = &error as &dyn std::error::Error, "the reaper broke off"),
+            Ok(Err(error)) => {
                 warn!(error = &error as &dyn std::error::Error, "the reaper could not look");
             }
         }
@@ -63,6 +75,7 @@ pub async fn keep_reaping(inner: Weak<Inner>) {
             warn!(error = &error as &dyn std::error::Error, "old output could not be deleted");
         }
         shared.rate.forget_idle();
+        shared.refusals.forget_idle();
         let nudged = shared.nudge.notified();
         let _ = timeout(REAP_INTERVAL, nudged).await;
     }
@@ -75,35 +88,51 @@ impl Inner {
         if care == Care::Ours {
             self.end_what_is_left().await?;
         }
-        for lease in lease::owed(&self.pool).await? {
-            let is_in_care = match care {
-                Care::Ours => self.is_in_care(&lease),
-                Care::Others => lease.kill_at > now(),
-            };
-            if !is_in_care {
-                report.count(self.destroy(&lease).await.ok());
-            }
+        let mut owed = lease::owed(&self.pool).await?;
+        owed.retain(|lease| match care {
+            Care::Ours => !self.is_in_care(lease),
+            Care::Others => lease.kill_at <= now(),
+        });
+        // One slow provider must not keep the others' sandboxes alive.
+        let by_provider = self.adapters.iter().map(|adapter| {
+            let own = owed.iter().filter(|lease| lease.provider == adapter.slug());
+            self.reap_at(adapter.as_ref(), own.collect())
+        });
+        for one in join_all(by_provider).await {
+            report.add(one?);
         }
-        for adapter in &self.adapters {
-            let tagged = match adapter.tagged().await {
-                Ok(tagged) => tagged,
-                Err(failure) => {
-                    let slug = adapter.slug();
-                    warn!(
-                        provider.slug = slug,
-                        reason = failure.reason.word(),
-                        "sandboxes could not be listed"
-                    );
-                    continue;
-                }
-            };
-            for owed in tagged {
-                // An open lease is its run's, or was looked at above.
-                if !lease::is_owed(&self.pool, &owed.lease).await? {
-                    report.count(adapter.destroy(&owed).await.ok());
-                }
-            }
+        let is_known = |lease: &&Lease| self.adapter(&lease.provider).is_some();
+        for lease in owed.iter().filter(|lease| !is_known(lease)) {
+            report.count(self.destroy(lease).await.ok());
         }
+        Ok(report)
+    }
+
+    /// What is owed at one provider, and what carries our tag there without a lease.
+    async fn reap_at(
+        &self,
+        adapter: &dyn Adapter,
+        owed: Vec<&Lease>,
+    ) -> Result<Report, StoreError> {
+        let mut report = Report::default();
+        for lease in owed {
+            report.count(self.destroy(lease).await.ok());
+        }
+        let reason = match timeout(TRY_LIMIT, adapter.tagged()).await {
+            Ok(Ok(tagged)) => {
+                for owed in tagged {
+                    // An open lease is its run's, or was looked at above.
+                    if !lease::is_owed(&self.pool, &owed.lease).await? {
+                        let gone = timeout(TRY_LIMIT, adapter.destroy(&owed)).await;
+                        report.count(gone.ok().and_then(Result::ok));
+                    }
+                }
+                return Ok(report);
+            }
+            Ok(Err(failure)) => failure.reason.word(),
+            Err(_) => "no answer in time",
+        };
+        warn!(provider.slug = adapter.slug(), reason, "sandboxes could not be listed");
         Ok(report)
     }
 
@@ -161,7 +190,7 @@ impl Inner {
             store::end(&mut transaction, &run, &Output::default()).await?;
             super::teardown::settle_if_over(&mut transaction, &id, Some(outcome)).await?;
             transaction.commit().await?;
-            info!(run.id = id, outcome = outcome.word(), "ended a run that was left");
+            info!(outcome = outcome.word(), "ended a run that was left");
         }
         Ok(())
     }

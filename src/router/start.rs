@@ -1,10 +1,10 @@
 //! How a run begins: who may run it, where, and for how much; or why not.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 use sqlx::SqliteConnection;
 use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
@@ -13,12 +13,14 @@ use tokio::time::timeout;
 use super::adapter::Readiness;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
-use super::{Drive, Inner, SandboxRouter, after, day, kill_horizon, locked, now, stamp};
+use super::{Drive, Inner, SandboxRouter, after, day, end, kill_horizon, locked, stamp};
 use crate::access::{self, Caller, RandomError, hex, random_hex, sha256};
 use crate::catalog::claim::Tier;
 use crate::money::Usd;
 use crate::runs::store::{self, Beginning, StoreError};
-use crate::runs::{ANONYMOUS_TIMEOUT_MS_MAX, Asked, Choice, Cost, Outcome, Request, Run, RunState};
+use crate::runs::{
+    ANONYMOUS_TIMEOUT_MS_MAX, Asked, Choice, Cost, Omission, Outcome, Request, Run, RunState,
+};
 
 /// Seconds after which somebody may try again where there was no place.
 const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
@@ -26,12 +28,19 @@ const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
 pub const OPEN_TO_ALL: &str = "local";
 
 /// A run that was accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Submitted {
     /// Its id.
     pub id: String,
     /// Cancels it; `None` where the same request under the same key was there already.
     pub cancel_secret: Option<String>,
+}
+
+impl fmt::Debug for Submitted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the secret.
+        formatter.debug_struct("Submitted").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// Why a run was not accepted. Nothing was written and nothing was spent.
@@ -62,6 +71,9 @@ pub enum Refusal {
     /// The site is about to stop.
     #[error("the site is restarting; try again in a moment")]
     Draining,
+    /// It was being accepted when something broke.
+    #[error("the run could not be started")]
+    BrokeOff,
     /// Another request stands under the key already.
     #[error("another request was made under this idempotency key")]
     KeyConflict,
@@ -93,20 +105,36 @@ impl SandboxRouter {
         caller: &Caller,
         key: Option<&str>,
     ) -> Result<Submitted, Refusal> {
+        let (router, caller, key) = (self.clone(), caller.clone(), key.map(str::to_owned));
+        // A task of its own: whoever goes away while a run is being written down leaves no half of one.
+        let accepted =
+            tokio::spawn(async move { router.accept(request, &caller, key.as_deref()).await });
+        accepted.await.unwrap_or(Err(Refusal::BrokeOff))
+    }
+
+    async fn accept(
+        &self,
+        request: Request,
+        caller: &Caller,
+        key: Option<&str>,
+    ) -> Result<Submitted, Refusal> {
         let inner = &self.0;
-        if *inner.draining.borrow() {
-            return Err(Refusal::Draining);
-        }
+        inner.refuse_while_draining()?;
         let request_sha256 = fingerprint(&request);
         if let Some(known) = inner.known(caller, key, &request_sha256).await? {
             return Ok(known);
         }
         let place = inner.place(&request, caller).await?;
+        // It may have waited for that.
+        inner.refuse_while_draining()?;
         let (floor, selection) = inner.selection(&request, caller);
         let cancel_secret = random_hex::<16>()?;
+        let begun = Instant::now();
         let mut run = inner.begun(&request, caller, floor, &selection)?;
-        let is_refused = selection.candidates.is_empty();
-        if is_refused {
+        let is_over = selection.candidates.is_empty();
+        if is_over && selection.not_tried.iter().any(|one| is_passing(one.reason)) {
+            end(&mut run, Outcome::Unavailable);
+        } else if is_over {
             refuse(&mut run, "No provider may or can run it as it was asked for.".to_owned());
         }
         let beginning = Beginning {
@@ -123,27 +151,26 @@ impl SandboxRouter {
         if let Some(known) = known_in(&mut transaction, caller, key, &request_sha256).await? {
             return Ok(known);
         }
-        let budget = reserved(&mut transaction, caller, &run).await?;
+        let today = day(Timestamp::now()).to_string();
+        let budget = reserved(&mut transaction, caller, &run, &today).await?;
         store::insert(&mut transaction, &beginning).await?;
         if let (Some(picodollars), Some(token)) = (budget, caller.token()) {
-            let today = day(Timestamp::now()).to_string();
             access::reserve(&mut transaction, &token.id, &run.id, &today, picodollars).await?;
         }
         let id = run.id.clone();
-        if is_refused {
+        if is_over {
             transaction.commit().await?;
             return Ok(Submitted { id, cancel_secret: Some(cancel_secret) });
         }
-        let time_max = selection.time_max(Duration::from_millis(request.timeout_ms));
-        let live = Arc::new(Live::new(run, inner.limits.output_bytes));
+        let deadline = begun + selection.time_max(Duration::from_millis(request.timeout_ms));
+        let live = Arc::new(Live::new(run, deadline, inner.limits.output_bytes));
         // Before it can be seen in the database: what is there and not on its way is ended by the reaper.
         locked(&inner.live).insert(id.clone(), live.clone());
         if let Err(error) = transaction.commit().await {
             locked(&inner.live).remove(&id);
             return Err(error.into());
         }
-        let deadline = Instant::now() + time_max;
-        let drive = Drive { live, request, floor, selection, deadline };
+        let drive = Drive { live, request, floor, selection };
         tokio::spawn(inner.clone().see_through(drive, place));
         Ok(Submitted { id, cancel_secret: Some(cancel_secret) })
     }
@@ -162,6 +189,10 @@ impl SandboxRouter {
         why: String,
     ) -> Result<String, Refusal> {
         let inner = &self.0;
+        if let Caller::Anonymous(Some(address)) = caller {
+            let taken = inner.refusals.take(*address);
+            taken.map_err(|retry_after_seconds| Refusal::RateLimited { retry_after_seconds })?;
+        }
         let nobody = Selection { candidates: Vec::new(), not_tried: Vec::new() };
         let (floor, _) = floor_of(request, caller, inner);
         let mut run = inner.begun(request, caller, floor, &nobody)?;
@@ -204,6 +235,10 @@ impl SandboxRouter {
 }
 
 impl Inner {
+    fn refuse_while_draining(&self) -> Result<(), Refusal> {
+        if *self.draining.borrow() { Err(Refusal::Draining) } else { Ok(()) }
+    }
+
     /// A place among those that run at once. Without a token only so many wait, and not for long.
     async fn place(
         &self,
@@ -249,7 +284,7 @@ impl Inner {
         };
         let candidates = self.adapters.iter().map(|adapter| {
             let (terms, slug) = (adapter.terms(), adapter.slug());
-            let lifetime = terms.start_slice + kill_horizon(&terms, wish.timeout);
+            let lifetime = kill_horizon(&terms, wish.timeout);
             let today = day(Timestamp::now());
             let quote = match terms.shape {
                 None => Some(Cost::ZERO),
@@ -357,11 +392,11 @@ async fn reserved(
     connection: &mut SqliteConnection,
     caller: &Caller,
     run: &Run,
+    today: &str,
 ) -> Result<Option<u64>, Refusal> {
     let needed = run.quote.routed_usd.picodollars();
     let Some(token) = caller.token().filter(|_| needed > 0) else { return Ok(None) };
-    let today = day(Timestamp::now()).to_string();
-    let spent = access::taken(connection, &token.id, &today).await?;
+    let spent = access::taken(connection, &token.id, today).await?;
     let left = token.daily_budget_usd.picodollars().saturating_sub(spent);
     if needed > left {
         return Err(Refusal::OverBudget {
@@ -373,10 +408,13 @@ async fn reserved(
 }
 
 fn refuse(run: &mut Run, why: String) {
-    run.state = RunState::Final;
-    run.outcome = Some(Outcome::Refused);
+    end(run, Outcome::Refused);
     run.refusal = Some(why);
-    run.final_at = Some(now());
+}
+
+/// Whether somebody was left out only for now: the same request may be answered later.
+fn is_passing(reason: Omission) -> bool {
+    matches!(reason, Omission::BreakerOpen | Omission::WarmingUp | Omission::NotConfigured)
 }
 
 /// Whether a caller may use a provider: without a token only what costs nobody anything.
@@ -402,5 +440,25 @@ fn floor_of(request: &Request, caller: &Caller, inner: &Inner) -> (Tier, Choice)
 
 /// SHA-256 of everything that was asked for.
 fn fingerprint(request: &Request) -> [u8; 32] {
-    Sha256::digest(format!("{request:?}")).into()
+    let Request {
+        language,
+        code,
+        timeout_ms,
+        providers,
+        fallback,
+        isolation_at_least,
+        egress,
+        max_cost_usd,
+    } = request;
+    let parts = [
+        language.word().to_owned(),
+        timeout_ms.to_string(),
+        providers.as_ref().map_or_else(|| "*".to_owned(), |slugs| slugs.join(",")),
+        fallback.to_string(),
+        isolation_at_least.map_or("*", Tier::word).to_owned(),
+        egress.word().to_owned(),
+        max_cost_usd.map_or_else(|| "*".to_owned(), |usd| usd.to_string()),
+        code.clone(),
+    ];
+    sha256(&parts.join("\n"))
 }

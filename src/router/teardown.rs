@@ -14,14 +14,18 @@ use super::live::Live;
 use super::{Inner, checkpoint, day, locked, stamp};
 use crate::access;
 use crate::runs::store::{self, StoreError};
-use crate::runs::{Cost, Outcome, RunState, TeardownState};
+use crate::runs::{Attempt, Cost, Outcome, RunState, TeardownState};
 
 /// How often a run itself tries to destroy its sandbox before it leaves it to the reaper.
 const TRIES: u32 = 3;
 /// How long one try may take.
-const TRY_LIMIT: Duration = Duration::from_secs(15);
+pub(super) const TRY_LIMIT: Duration = Duration::from_secs(15);
 /// How long it waits before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// That a sandbox is not certainly gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StillOwed;
 
 impl Inner {
     /// Destroys the sandbox of a lease beside whatever goes on.
@@ -29,76 +33,94 @@ impl Inner {
         let (inner, live) = (self.clone(), live.clone());
         locked(&self.in_care).insert(lease.id.clone());
         tokio::spawn(async move {
-            let mut pause = PAUSE;
-            for number in 1..=TRIES {
-                let gone = inner.destroy(&lease).await.is_ok();
-                let cost = inner.cost(&lease, Timestamp::now());
-                live.change_attempt(lease.attempt, |attempt| {
-                    attempt.cost = cost;
-                    attempt.teardown.duration_ms = gone.then(|| since(lease_end(attempt, &lease)));
-                    attempt.teardown.state =
-                        if gone { TeardownState::Confirmed } else { TeardownState::Failed };
-                });
-                if gone {
-                    break;
-                }
-                if number < TRIES {
-                    sleep(pause).await;
-                    pause *= 2;
-                }
+            let (id, shared) = (lease.id.clone(), inner.clone());
+            // A task of its own: a panic in there must not leave the lease in nobody's care.
+            let torn_down = tokio::spawn(async move { shared.try_to_destroy(&live, &lease).await });
+            let is_gone = torn_down.await.unwrap_or(false);
+            locked(&inner.in_care).remove(&id);
+            if !is_gone {
+                // What is still owed is the reaper's.
+                inner.nudge.notify_one();
             }
-            locked(&inner.in_care).remove(&lease.id);
-            // What is still owed is the reaper's.
-            inner.nudge.notify_one();
         });
     }
 
-    /// Destroys the sandbox of a lease once, and pays the lease if it is gone.
-    pub(super) async fn destroy(&self, lease: &Lease) -> Result<Gone, StoreError> {
-        let failed = |text: &str| StoreError::Unreadable(text.to_owned());
-        let Some(adapter) = self.adapter(&lease.provider) else {
-            lease::fail(&self.pool, &lease.id).await?;
-            return Err(failed("its provider is not configured any more"));
-        };
-        let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
-        match timeout(TRY_LIMIT, adapter.destroy(&owed)).await {
-            Ok(Ok(gone)) => {
-                checkpoint::reached("destroyed").await;
-                self.pay(lease).await?;
-                checkpoint::reached("cleared").await;
-                Ok(gone)
+    async fn try_to_destroy(&self, live: &Live, lease: &Lease) -> bool {
+        let mut pause = PAUSE;
+        for number in 1..=TRIES {
+            let gone = self.destroy(lease).await;
+            let is_gone = gone.is_ok();
+            let cost = self.cost(lease, Timestamp::now(), gone.ok());
+            live.change_attempt(lease.attempt, |attempt| {
+                attempt.cost = cost;
+                attempt.teardown.duration_ms = is_gone.then(|| since_end(attempt));
+                attempt.teardown.state =
+                    if is_gone { TeardownState::Confirmed } else { TeardownState::Failed };
+            });
+            if is_gone {
+                return true;
             }
-            other => {
-                let reason = other.ok().and_then(Result::err).map(|failure| failure.reason.word());
-                warn!(
-                    provider.slug = lease.provider,
-                    lease.id = lease.id,
-                    reason = reason.unwrap_or("no answer in time"),
-                    "a sandbox could not be destroyed"
-                );
-                lease::fail(&self.pool, &lease.id).await?;
-                Err(failed("the sandbox could not be destroyed"))
+            if number < TRIES {
+                sleep(pause).await;
+                pause *= 2;
             }
         }
+        false
     }
 
-    async fn pay(&self, lease: &Lease) -> Result<(), StoreError> {
+    /// Destroys the sandbox of a lease once, and pays the lease if it is gone.
+    pub(super) async fn destroy(&self, lease: &Lease) -> Result<Gone, StillOwed> {
+        let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
+        let destroyed = match self.adapter(&lease.provider) {
+            None => Err("its provider is not configured any more"),
+            Some(adapter) => match timeout(TRY_LIMIT, adapter.destroy(&owed)).await {
+                Ok(Ok(gone)) => Ok(gone),
+                Ok(Err(failure)) => Err(failure.reason.word()),
+                Err(_) => Err("no answer in time"),
+            },
+        };
+        let paid = match destroyed {
+            Ok(gone) => {
+                checkpoint::reached("destroyed").await;
+                let paid = self.pay(lease, gone).await.map(|()| Ok(gone));
+                checkpoint::reached("cleared").await;
+                paid
+            }
+            Err(reason) => {
+                let (slug, id) = (&lease.provider, &lease.id);
+                warn!(provider.slug = slug, lease.id = id, reason, "a sandbox is still owed");
+                let counted = lease::fail(&self.pool, &lease.id).await;
+                counted.map(|()| Err(StillOwed)).map_err(StoreError::from)
+            }
+        };
+        paid.unwrap_or_else(|error| {
+            let error: &dyn std::error::Error = &error;
+            warn!(lease.id = lease.id, error, "a teardown could not be written down");
+            Err(StillOwed)
+        })
+    }
+
+    async fn pay(&self, lease: &Lease, gone: Gone) -> Result<(), StoreError> {
         let at = Timestamp::now();
         let mut transaction = self.pool.begin_with("begin immediate").await?;
-        lease::pay(&mut transaction, &lease.id, &stamp(at), self.cost(lease, at)).await?;
+        lease::pay(&mut transaction, &lease.id, &stamp(at), self.cost(lease, at, Some(gone)))
+            .await?;
         settle_if_over(&mut transaction, &lease.run_id, None).await?;
         transaction.commit().await?;
         Ok(())
     }
 
-    /// What a sandbox costs that is gone at an instant: from create answered on, and never longer than the platform lets
-    /// it live.
-    pub(super) fn cost(&self, lease: &Lease, gone: Timestamp) -> Cost {
+    /// What a sandbox costs that is gone at an instant: from create answered on, or from when it was asked for where that
+    /// answer was lost but a sandbox was found; and never longer than the platform lets it live.
+    fn cost(&self, lease: &Lease, at: Timestamp, gone: Option<Gone>) -> Cost {
         let read = |text: &str| text.parse::<Timestamp>().ok();
-        let Some(answered) = lease.answered_at.as_deref().and_then(read) else {
-            return Cost::ZERO;
+        let answered = match (&lease.answered_at, gone) {
+            (Some(answered), _) => read(answered),
+            (None, Some(Gone::Destroyed)) => read(&lease.created_at),
+            (None, _) => None,
         };
-        let gone = read(&lease.kill_at).map_or(gone, |kill| kill.min(gone));
+        let Some(answered) = answered else { return Cost::ZERO };
+        let gone = read(&lease.kill_at).map_or(at, |kill| kill.min(at));
         let lifetime = Duration::try_from(gone.duration_since(answered)).unwrap_or_default();
         let adapter = self.adapter(&lease.provider);
         let variant = adapter.and_then(|adapter| adapter.terms().variant);
@@ -111,18 +133,12 @@ impl Inner {
     }
 }
 
-fn lease_end<'a>(attempt: &'a crate::runs::Attempt, lease: &'a Lease) -> (&'a str, u64) {
-    (
-        attempt.started_at.as_str(),
-        attempt.duration_ms.unwrap_or_else(|| since((&lease.created_at, 0))),
-    )
-}
-
-/// Milliseconds since an instant and some more.
-fn since((start, more): (&str, u64)) -> u64 {
-    let begun: Option<Timestamp> = start.parse().ok();
+/// Milliseconds since an attempt was over.
+fn since_end(attempt: &Attempt) -> u64 {
+    let begun: Option<Timestamp> = attempt.started_at.parse().ok();
     let passed = begun.map(|begun| Timestamp::now().duration_since(begun).as_millis());
-    passed.and_then(|passed| u64::try_from(passed).ok()).unwrap_or(0).saturating_sub(more)
+    let passed = passed.and_then(|passed| u64::try_from(passed).ok()).unwrap_or(0);
+    passed.saturating_sub(attempt.duration_ms.unwrap_or(0))
 }
 
 /// Gives back what a final run did not cost, once every sandbox of it is paid for. Of an interrupted run all that was reserved

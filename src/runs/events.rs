@@ -79,12 +79,7 @@ pub fn next(run: &Run, stdout: &str, stderr: &str, at: Cursor) -> Option<(Event,
     })
 }
 
-/// Whether everything was told that a final run has to tell.
-pub fn is_all(run: &Run, at: Cursor) -> bool {
-    run.is_final() && at.ended >= run.attempts.len()
-}
-
-/// Some text from a place on, and the place behind it. A place that is none begins anew.
+/// Some text from a place on, and the place behind it; nothing from a place that is none.
 fn piece(text: &str, from: usize) -> Option<(String, usize)> {
     let rest = text.get(from..)?;
     let mut end = rest.len().min(PIECE_BYTES_MAX);

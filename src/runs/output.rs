@@ -30,7 +30,8 @@ impl Collected {
 
     /// Counts what was dropped before it came here.
     pub fn dropped(&mut self, stream: Stream, bytes: u64) {
-        self.of(stream).dropped += bytes;
+        let kept = self.of(stream);
+        kept.dropped = kept.dropped.saturating_add(bytes);
     }
 
     fn of(&mut self, stream: Stream) -> &mut Kept {
@@ -66,7 +67,7 @@ impl Kept {
         let room = max.saturating_sub(self.taken).min(bytes.len());
         let (kept, beyond) = bytes.split_at(room);
         self.taken += kept.len();
-        self.dropped += beyond.len() as u64;
+        self.dropped = self.dropped.saturating_add(beyond.len() as u64);
         let mut pending = std::mem::take(&mut self.tail);
         pending.extend_from_slice(kept);
         let mut rest: &[u8] = &pending;

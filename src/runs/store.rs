@@ -504,10 +504,10 @@ pub struct Sample {
     pub start_ms: Option<i64>,
 }
 
-/// The attempts since an instant.
+/// The attempts since an instant whose end this or a former process saw: what a restart cut off says nothing of a provider.
 pub async fn samples(pool: &SqlitePool, since: &str) -> Result<Vec<Sample>, sqlx::Error> {
     sqlx::query_as(
-        "select provider, started_at, outcome, reason, start_ms from attempt where started_at >= ? and outcome is not null",
+        "select provider, started_at, outcome, reason, start_ms from attempt where started_at >= ? and duration_ms is not null",
     )
     .bind(since)
     .fetch_all(pool)

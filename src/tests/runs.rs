@@ -201,7 +201,7 @@ async fn a_run_can_be_answered_at_once_and_cancelled_by_its_secret() {
 }
 
 #[tokio::test]
-async fn a_key_is_one_run_and_a_budget_is_one_day() {
+async fn a_key_stands_for_one_run() {
     let site = Site::new().await;
     let mut keyed = with("idempotency_key", json!("once"));
     keyed["providers"] = json!(["local"]);
@@ -276,7 +276,7 @@ async fn events_stream_the_run_and_resume_after_the_last_that_arrived() {
 }
 
 #[tokio::test]
-async fn a_full_site_says_when_to_try_again() {
+async fn a_site_that_stops_says_when_to_try_again() {
     let (app, state) = TestApp::running(vec![Arc::new(Scripted::new("local", Script::Runs))]).await;
     state.sandboxes.drain(std::time::Duration::ZERO).await;
     let request = Request::post(RUNS)

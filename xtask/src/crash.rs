@@ -59,6 +59,10 @@ fn at(project: &Project, program: &Path, place: &str, outcome: &str) -> Result<(
     } else {
         server.wait_until_held(place)?;
     }
+    if outcome == "completed" {
+        // Its sandbox is destroyed beside the end of the run.
+        until("the run is final", || Ok(server.find(&id)?["state"] == "final"))?;
+    }
     let workers = children_of(server.child.id())?;
     server.child.kill()?;
     server.child.wait()?;

@@ -7,7 +7,7 @@ use crate::runs::draft::Draft;
 use crate::runs::{Applied, Attempt, Cost, NotTried, Omission, Receipt, Run};
 
 /// What is asked for. What is left out takes its default; unknown fields are errors.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
     /// `python`, `javascript` or `bash`.
@@ -175,13 +175,14 @@ impl From<&NotTried> for NotTriedView {
 }
 
 /// A run: always with the whole chain, success or not.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct RunView {
     /// Whoever knows it may read the run.
     pub id: String,
     /// `queued`, `running` or `final`.
     pub state: &'static str,
-    /// `completed`, `timed_out`, `interrupted`, `unavailable`, `refused` or `cancelled`; null until it is final.
+    /// `completed`, `timed_out` (never run again: a longer limit is not the cure), `interrupted` (what it did is not known), `unavailable`,
+    /// `refused` or `cancelled`; null until it is final.
     pub outcome: Option<&'static str>,
     /// Why it was refused, in a sentence; null where it was not.
     pub refusal: Option<String>,
@@ -197,9 +198,9 @@ pub struct RunView {
     pub provider: Option<String>,
     /// Its exit code; null unless it ended by itself.
     pub exit_code: Option<i32>,
-    /// Hostile text; null once it was deleted.
+    /// Hostile text; null once it was deleted, and in lists.
     pub stdout: Option<String>,
-    /// Hostile text; null once it was deleted.
+    /// Hostile text; null once it was deleted, and in lists.
     pub stderr: Option<String>,
     /// What of stdout was beyond the limit.
     pub stdout_dropped_bytes: Option<u64>,
@@ -278,7 +279,7 @@ impl RunView {
 }
 
 /// A page of a token's runs, the newest first.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct RunsView {
     /// The runs.
     pub result: Vec<RunView>,
