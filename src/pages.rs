@@ -19,7 +19,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRef, Request};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use leptos::config::LeptosOptions;
@@ -63,6 +63,7 @@ pub fn routes(state: &AppState) -> Router<AppState> {
     Router::new()
         .leptos_routes_with_context(state, generate_route_list(Pages), context, document)
         .route("/try", post(try_it::look_again))
+        .layer(from_fn_with_state(state.clone(), run::find))
         .layer(from_fn(end_with_the_document))
 }
 

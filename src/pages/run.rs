@@ -4,14 +4,17 @@
 
 use std::time::Duration;
 
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next as Inner;
+use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
 use leptos_meta::Meta;
-use leptos_router::hooks::use_params_map;
 
-use super::problem::{NotFound, set_status};
+use super::problem::NotFound;
 use crate::money::count;
 use crate::parts::layout::{head, query};
 use crate::picture::{Segment, Span, WIDTH, timeline};
@@ -37,27 +40,49 @@ const SHOWN_BYTES_MAX: usize = 256 * 1024;
 /// Height of an attempt in the picture, in its own units.
 const ROW: u32 = 40;
 
+/// The receipt that a request is about: that of its path, or that of the run that its form begins with.
+#[derive(Clone)]
+pub struct Found(Option<Box<Receipt>>);
+
+/// Looks for it before the page is rendered: what a page says in its head is lost where it is rendered after a wait.
+pub async fn find(State(state): State<AppState>, mut request: Request, next: Inner) -> Response {
+    let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+    let own = path.strip_prefix("/runs/").map(str::to_owned);
+    let begun_with = || {
+        let mut pairs = form_urlencoded::parse(query.as_bytes()).filter(|_| path == "/try");
+        pairs.find(|(name, _)| name == "run").map(|(_, id)| id.into_owned())
+    };
+    let Some(id) = own.clone().or_else(begun_with) else { return next.run(request).await };
+    if own.is_some() {
+        // A run that takes longer is told as far as it is.
+        let _ = tokio::time::timeout(PATIENCE, state.sandboxes.wait(&id)).await;
+    }
+    match state.sandboxes.receipt(&id).await {
+        Ok(receipt) => {
+            request.extensions_mut().insert(Found(receipt.map(Box::new)));
+            next.run(request).await
+        }
+        Err(error) => {
+            tracing::error!(%error, "a receipt could not be read");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// The receipt that was found for this page.
+pub fn found() -> Option<Receipt> {
+    let parts = use_context::<Parts>()?;
+    let Found(receipt) = parts.extensions.get::<Found>()?;
+    receipt.as_deref().cloned()
+}
+
 /// The receipt.
 #[component]
 pub fn RunPage() -> impl IntoView {
-    Suspend::new(async move {
-        let state = super::state();
-        let id = use_params_map().with_untracked(|params| params.get("id")).unwrap_or_default();
-        let _ = tokio::time::timeout(PATIENCE, state.sandboxes.wait(&id)).await;
-        match state.sandboxes.receipt(&id).await {
-            Ok(Some(receipt)) => page(&state, &receipt),
-            Ok(None) => nothing(),
-            Err(error) => {
-                tracing::error!(%error, "a receipt could not be read");
-                set_status(StatusCode::INTERNAL_SERVER_ERROR);
-                nothing()
-            }
-        }
-    })
-}
-
-fn nothing() -> AnyView {
-    view! { <Meta name="robots" content="noindex"/> <NotFound/> }.into_any()
+    match found() {
+        Some(receipt) => page(&super::state(), &receipt),
+        None => view! { <Meta name="robots" content="noindex"/> <NotFound/> }.into_any(),
+    }
 }
 
 fn page(state: &AppState, receipt: &Receipt) -> AnyView {
@@ -265,7 +290,7 @@ fn attempt(one: &Attempt, drawn: [Option<Segment>; 3], span: Span, name: String)
             <td role="cell" data-label="What happened"><span>{happened(one)}</span></td>
             <td role="cell" data-label="Isolation"><span>{one.isolation.value.label()} ", " {one.isolation.evidence.label()}</span></td>
             <td role="cell" data-label="Network"><span>{one.egress.value.label()} ", " {one.egress.evidence.label()}</span></td>
-            <td role="cell" data-label="Cost"><span>"$" {one.cost.routed_usd.shown()}</span></td>
+            <td role="cell" data-label="Cost"><span>{one.cost.routed_usd.shown()}</span></td>
             <td role="cell" data-label="Its sandbox"><span>{teardown}</span></td>
         </tr>
     }
@@ -322,7 +347,7 @@ fn others(run: &Run) -> Option<AnyView> {
 fn facts(receipt: &Receipt, name: impl Fn(&str) -> String) -> AnyView {
     let (run, asked) = (&receipt.run, &receipt.run.asked);
     let money = |cost: Cost| {
-        format!("${} (${} at list price)", cost.routed_usd.shown(), cost.list_usd.shown())
+        format!("{} ({} at list price)", cost.routed_usd.shown(), cost.list_usd.shown())
     };
     let floor = format!(
         "{}, {}",
@@ -341,7 +366,7 @@ fn facts(receipt: &Receipt, name: impl Fn(&str) -> String) -> AnyView {
             (!is_refused)
                 .then(|| format!("{}; at most {} was quoted", money(run.cost()), money(run.quote))),
         ),
-        ("Allowed cost", asked.max_cost_usd.map(|most| format!("${} at most", most.shown()))),
+        ("Allowed cost", asked.max_cost_usd.map(|most| format!("{} at most", most.shown()))),
         ("Time limit", Some(duration(asked.timeout_ms))),
         ("The code ran for", run.duration_ms.map(duration)),
         ("Isolation, at least", Some(floor)),
@@ -361,7 +386,7 @@ fn facts(receipt: &Receipt, name: impl Fn(&str) -> String) -> AnyView {
     let json = format!("/api/v1/runs/{}", run.id);
     view! {
         <section class="block">
-            <h2>"What it was"</h2>
+            <h2>"The record"</h2>
             <dl class="facts">
                 {rows}
                 <div><dt>"Record"</dt><dd><a href=json><code>{run.id.clone()}</code></a> ", for whoever has this link"</dd></div>

@@ -13,6 +13,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 
 use self::examples::{EXAMPLES, Example};
+use super::run::found;
 use crate::access::{Caller, verify};
 use crate::catalog::claim::Tier;
 use crate::money::count;
@@ -70,21 +71,19 @@ pub async fn look_again(State(state): State<AppState>, Form(posted): Form<Posted
 /// The page.
 #[component]
 pub fn TryIt() -> impl IntoView {
-    Suspend::new(async move {
-        let state = super::state();
-        if let Some(Sent { typed, caller, is_unknown_token }) = use_context::<Sent>() {
-            let words = is_unknown_token.then_some(
-                "The token is not known here, or was revoked: this is what holds without it.",
-            );
-            return page(&state, &typed, &caller, words);
-        }
-        let (typed, words) = asked(&state).await;
-        page(&state, &typed, &Caller::Anonymous(None), words)
-    })
+    let state = super::state();
+    if let Some(Sent { typed, caller, is_unknown_token }) = use_context::<Sent>() {
+        let words = is_unknown_token.then_some(
+            "The token is not known here, or was revoked: this is what holds without it.",
+        );
+        return page(&state, &typed, &caller, words);
+    }
+    let (typed, words) = asked();
+    page(&state, &typed, &Caller::Anonymous(None), words)
 }
 
 /// What the address asks for: an example, a run to be changed, or fields by name; and what is to be said of it.
-async fn asked(state: &AppState) -> (Typed, Option<&'static str>) {
+fn asked() -> (Typed, Option<&'static str>) {
     let query = query().unwrap_or_default();
     let pairs: Vec<(String, String)> =
         form_urlencoded::parse(query.as_bytes()).into_owned().collect();
@@ -93,22 +92,13 @@ async fn asked(state: &AppState) -> (Typed, Option<&'static str>) {
     let example = text("example").and_then(|word| examples::find(word)).unwrap_or(&EXAMPLES[0]);
     let mut typed = of_example(example, language.unwrap_or(Language::Python));
     let mut words = None;
-    if let Some(id) = text("run") {
-        let receipt = state.sandboxes.receipt(id).await;
-        match receipt {
-            Ok(Some(receipt)) => {
-                let is_gone = receipt.code.is_none();
-                words = is_gone.then_some(
-                    "The code of that run is deleted; what else was asked for stands here.",
-                );
-                typed = Typed::of(&receipt.run.asked, receipt.code.unwrap_or_default());
-            }
-            Ok(None) => words = Some("There is no run of that name, so here is an example."),
-            Err(error) => {
-                tracing::error!(%error, "a receipt could not be read");
-                words = Some("That run could not be read just now, so here is an example.");
-            }
-        }
+    if let Some(receipt) = found() {
+        let is_gone = receipt.code.is_none();
+        words = is_gone
+            .then_some("The code of that run is deleted; what else was asked for stands here.");
+        typed = Typed::of(&receipt.run.asked, receipt.code.unwrap_or_default());
+    } else if text("run").is_some() {
+        words = Some("There is no run of that name, so here is an example.");
     }
     for (name, field) in typed.fields_mut() {
         if let Some(text) = text(name) {
@@ -216,7 +206,7 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
     };
     let languages = Language::ALL.map(|one| (one.word(), one.label()));
     let tiers = Tier::ALL.map(|one| (one.word(), one.label()));
-    let floors: Vec<_> = [("", "as the caller may")].into_iter().chain(tiers).collect();
+    let floors: Vec<_> = [("", "by default")].into_iter().chain(tiers).collect();
     let egress = Egress::ALL.map(|one| (one.word(), one.label()));
     let fallback = [("true", "try the next"), ("false", "stop there")];
     let limit = format!("{TIMEOUT_MS_MAX} at most; {ANONYMOUS_TIMEOUT_MS_MAX} without a token");
@@ -237,7 +227,7 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
             </p>
             {text("providers", "Providers, in order", &typed.providers, format!("{known}; any if empty"))}
             {choice("fallback", "If one fails", &typed.fallback, &fallback, "while no code has run".to_owned())}
-            {choice("isolation_at_least", "Isolation, at least", &typed.isolation_at_least, &floors, "never less than this".to_owned())}
+            {choice("isolation_at_least", "Isolation, at least", &typed.isolation_at_least, &floors, "virtual machine with a token, else WebAssembly".to_owned())}
             {choice("egress", "Network", &typed.egress, &egress, "what the code may reach".to_owned())}
             {text("max_cost_usd", "Cost, USD at most", &typed.max_cost_usd, "over all attempts".to_owned())}
             <p class="field">
@@ -245,7 +235,7 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
                 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" aria-describedby="token-hint"/>
                 <small id="token-hint" class="hint">"only for hosted providers; never kept"</small>
             </p>
-            <p class="field actions"><button type="submit">"Run"</button>
+            <p class="actions"><button type="submit">"Run"</button>
             <button class="quiet" type="submit" formaction="/try#quote">"Show the quote"</button></p>
         </form>
     }
@@ -297,7 +287,7 @@ fn quote(state: &AppState, request: &Request, caller: &Caller) -> AnyView {
             } else {
                 format!("tried if all {place} before fail")
             };
-            let cost = format!("${}", one.quote.routed_usd.shown());
+            let cost = one.quote.routed_usd.shown();
             row(one.provider.clone(), what, one.tier.label(), cost)
         })
         .chain(selection.not_tried.iter().map(|one| {
@@ -312,7 +302,7 @@ fn quote(state: &AppState, request: &Request, caller: &Caller) -> AnyView {
     view! {
         {warming}
         {none}
-        <p>{who} " it costs at most " <strong>"$" {most.routed_usd.shown()}</strong> " ($" {most.list_usd.shown()} " at list price), and an answer is there \
+        <p>{who} " it costs at most " <strong>{most.routed_usd.shown()}</strong> " (" {most.list_usd.shown()} " at list price), and an answer is there \
         after " {time} " at the latest. The weakest wall that may be used: " {floor.label()} "."</p>
         <div class="table-region" tabindex="0" role="region" aria-label="Providers"><table role="table" class="cards">
             <caption>"Who would be tried"</caption>
@@ -362,13 +352,13 @@ fn by_other_means(state: &AppState, request: &Request) -> AnyView {
 /// What the provider of this site is, and what it is not.
 fn local() -> AnyView {
     view! {
-        <section class="block">
+        <section class="block prose">
             <h2>"What " <code>"local"</code> " is"</h2>
-            <p class="remark">"WebAssembly software fault isolation (Wasmtime) inside a locked-down process of its own. Stronger than running \
+            <p>"WebAssembly software fault isolation (Wasmtime) inside a locked-down process of its own. Stronger than running \
             the code as a plain process: it has no system calls, files, network or environment at all, only the handful of functions \
             that we give it. Weaker than a virtual machine: a bug in Wasmtime's compiler or in our imports, or a speculative side \
             channel, is not stopped by hardware. Not for mutually hostile tenants; use a hosted provider with virtual machines for those."</p>
-            <p class="remark">"Whoever has the link of a receipt can read it. Code and output are deleted after 24 hours, or 30 days with a token. What code \
+            <p>"Whoever has the link of a receipt can read it. Code and output are deleted after 24 hours, or 30 days with a token. What code \
             writes is untrusted, on the receipt too. " <a href="/guide">"Why all this"</a>"."</p>
         </section>
     }
