@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! main -> server -> pages -> parts, islands
+//!                         -> actions -> router -> runs
 //!                -> api
 //!         pages, api, islands -> comparison, calculator -> catalog -> money
 //! ```
@@ -66,6 +67,10 @@ pub mod query;
 /// `/api/v1` and its OpenAPI document.
 #[cfg(feature = "ssr")]
 pub mod api;
+
+/// What a page can ask the server to do.
+#[expect(missing_docs, reason = "the macro declares items of its own beside each function")]
+pub mod actions;
 
 /// What a browser runs.
 pub mod islands;

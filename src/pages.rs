@@ -12,13 +12,16 @@ mod home;
 mod methodology;
 mod problem;
 mod provider;
+mod run;
+mod try_it;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRef, Request};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_context};
@@ -34,15 +37,20 @@ use crate::state::AppState;
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Where a page ends.
 const END: &[u8] = b"</html>";
-/// Pages that have an island; no other loads a script.
-const WITH_ISLAND: [&str; 2] = ["/calculator", "/calculator/workload"];
+/// The script that wakes islands.
+pub const ISLANDS: &str = "/islands.js";
 
-/// Whether a page has an island.
-pub fn has_island(path: &str) -> bool {
-    WITH_ISLAND.contains(&path)
+/// The script of a page; most have none.
+pub fn script(path: &str) -> Option<&'static str> {
+    match path {
+        "/calculator" | "/calculator/workload" => Some(ISLANDS),
+        "/try" => Some("/try.js"),
+        _ if path.starts_with("/runs/") => Some("/run.js"),
+        _ => None,
+    }
 }
 
-/// Every page at its address.
+/// Every page at its address, and what pages send: server functions are among the routes of Leptos.
 pub fn routes(state: &AppState) -> Router<AppState> {
     let context = {
         let state = state.clone();
@@ -54,6 +62,8 @@ pub fn routes(state: &AppState) -> Router<AppState> {
     };
     Router::new()
         .leptos_routes_with_context(state, generate_route_list(Pages), context, document)
+        .route("/try", post(try_it::look_again))
+        .layer(from_fn_with_state(state.clone(), run::find))
         .layer(from_fn(end_with_the_document))
 }
 
@@ -65,11 +75,20 @@ impl FromRef<AppState> for LeptosOptions {
 
 /// The page that says what went wrong.
 pub async fn failure(state: &AppState, path: &str, status: StatusCode) -> Response {
+    trimmed(rendered(state, path, problem::Failure(status)).await).await
+}
+
+/// The page of a path that is given something besides what the server shares.
+async fn rendered<T: Clone + Send + Sync + 'static>(
+    state: &AppState,
+    path: &str,
+    besides: T,
+) -> Response {
     let context = {
         let state = state.clone();
         move || {
             provide_context(state.clone());
-            provide_context(problem::Failure(status));
+            provide_context(besides.clone());
         }
     };
     let document = {
@@ -77,13 +96,18 @@ pub async fn failure(state: &AppState, path: &str, status: StatusCode) -> Respon
         move || document(&state)
     };
     let request = Request::get(path).body(Body::empty()).unwrap_or_default();
-    let answer = render_app_async_with_context(context, document)(request).await;
-    trimmed(answer).await
+    render_app_async_with_context(context, document)(request).await
 }
 
 /// Leptos appends scripts for its own hydration after the document, which our pages neither need nor allow.
 async fn end_with_the_document(request: Request, next: Next) -> Response {
-    trimmed(next.run(request).await).await
+    let answer = next.run(request).await;
+    // Nor does anything here lead elsewhere for once, but for a post that no server function could read: back to where it came
+    // from, with a word in the address.
+    if answer.status() == StatusCode::FOUND {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    trimmed(answer).await
 }
 
 async fn trimmed(response: Response) -> Response {
@@ -104,8 +128,8 @@ fn document(state: &AppState) -> impl IntoView + use<> {
         shared.set_is_hydrating(false);
     }
     let asset = |path: &str| format!("{path}?v={}", state.site.build);
-    let script = has_island(&crate::parts::layout::path())
-        .then(|| view! { <script type="module" src=asset("/islands.js")></script> });
+    let script = script(&crate::parts::layout::path())
+        .map(|script| view! { <script type="module" src=asset(script)></script> });
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -142,6 +166,8 @@ fn Pages() -> impl IntoView {
                     <Route path=path!("/compare/:slugs") view=compare::Compare ssr=SsrMode::Async/>
                     <Route path=path!("/calculator") view=calculator::CalculatorPage ssr=SsrMode::Async/>
                     <Route path=path!("/calculator/workload") view=calculator::WorkloadPage ssr=SsrMode::Async/>
+                    <Route path=path!("/try") view=try_it::TryIt ssr=SsrMode::Async/>
+                    <Route path=path!("/runs/:id") view=run::RunPage ssr=SsrMode::Async/>
                     <Route path=path!("/changes") view=changes::Changes ssr=SsrMode::Async/>
                     <Route path=path!("/guide") view=guide::Guide ssr=SsrMode::Async/>
                     <Route path=path!("/methodology") view=methodology::Methodology ssr=SsrMode::Async/>

@@ -130,6 +130,43 @@ pub fn curve(without: Rise, with: Option<Rise>, marks: &[(String, u64)]) -> Curv
     }
 }
 
+/// What is seen of the shortest part of an attempt.
+const SHORTEST: u32 = 12;
+
+/// An attempt in time, milliseconds: from when on, and how long each part took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Span {
+    /// From the beginning of the run until it began.
+    pub at_ms: u64,
+    /// Until its sandbox was there, or nobody waited any longer.
+    pub start_ms: u64,
+    /// Until its code had ended; `None` where none was run.
+    pub run_ms: Option<u64>,
+    /// Until its sandbox was gone; `None` where there was none, or where it is still there.
+    pub teardown_ms: Option<u64>,
+}
+
+/// Attempts under one another along one time: start, code and teardown of each. What happened is seen however short it was.
+pub fn timeline(spans: &[Span]) -> Vec<[Option<Segment>; 3]> {
+    let parts = |span: &Span| [Some(span.start_ms), span.run_ms, span.teardown_ms];
+    let length = |span: &Span| parts(span).into_iter().flatten().sum::<u64>();
+    let whole = spans.iter().map(|span| span.at_ms + length(span)).max().unwrap_or_default();
+    let drawn = |span: &Span| {
+        let (mut from, mut x) = (span.at_ms, along(span.at_ms, whole, WIDTH - 3 * SHORTEST));
+        let mut left = u32::try_from(parts(span).into_iter().flatten().count()).unwrap_or_default();
+        parts(span).map(|part| {
+            let part = part?;
+            left -= 1;
+            // Those that follow are seen too.
+            let end = along(from + part, whole, WIDTH).min(WIDTH - left * SHORTEST);
+            let segment = Segment { x, width: end.saturating_sub(x).max(SHORTEST) };
+            (from, x) = (from + part, segment.x + segment.width);
+            Some(segment)
+        })
+    };
+    spans.iter().map(drawn).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +198,27 @@ mod tests {
         assert_eq!(path.as_deref(), Some("M0 4H500V20H1000"));
         assert_eq!(steps(&[step("2026-02-01", "0.2")], first, last), None);
         assert_eq!(steps(&[], first, last), None);
+    }
+
+    #[test]
+    fn attempts_stand_one_after_the_other_and_the_shortest_is_seen() {
+        let segment = |x, width| Some(Segment { x, width });
+        let first = Span { start_ms: 500, ..Span::default() };
+        let then = Span { at_ms: 500, start_ms: 0, run_ms: Some(400), teardown_ms: Some(100) };
+        let drawn = timeline(&[first, then]);
+        assert_eq!(drawn[0], [segment(0, 500), None, None]);
+        let [start, run, teardown] = drawn[1].map(|part| part.unwrap());
+        assert!((SHORTEST..2 * SHORTEST).contains(&start.width), "{start:?}");
+        assert_eq!((run.x, run.x + run.width), (start.x + start.width, 900));
+        assert_eq!((teardown.x, teardown.width), (900, 100));
+        let all_at_once = [Span { run_ms: Some(0), teardown_ms: Some(0), ..Span::default() }];
+        for part in timeline(&all_at_once)[0].into_iter().flatten() {
+            assert!(part.width >= SHORTEST && part.x + part.width <= WIDTH);
+        }
+        let late =
+            [first, Span { at_ms: 500, run_ms: Some(0), teardown_ms: Some(0), ..Span::default() }];
+        let last = timeline(&late)[1][2].unwrap();
+        assert!(last.x + last.width <= WIDTH);
     }
 
     #[test]

@@ -282,6 +282,12 @@ impl Query {
     }
 }
 
+/// An address with a query of names and values; without one where there are none.
+pub fn encoded<'a>(path: &str, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
 fn text(pairs: &[(String, String)], name: &str) -> Option<String> {
     pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
 }

@@ -11,6 +11,8 @@ pub mod draft;
 pub mod events;
 pub mod health;
 pub mod output;
+pub mod typed;
+pub mod verdict;
 
 #[cfg(feature = "ssr")]
 pub mod store;

@@ -9,23 +9,20 @@ mod failures;
 mod files;
 mod hosts;
 mod kept;
+mod limits;
+mod origin;
 mod security;
 mod share;
 mod telemetry;
 mod twins;
 
-use std::time::Duration;
-
 use axum::Router;
-use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
-use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
-use tower_http::timeout::TimeoutLayer;
 
 use crate::state::AppState;
 use crate::{api, pages};
@@ -34,11 +31,7 @@ use kept::Kept;
 
 pub use export::export;
 pub use files::{build_name, files_below};
-
-/// The largest request body: the catalog only answers questions.
-const BODY_BYTES_MAX: usize = 16 * 1024;
-/// How long a request may take.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+pub use limits::RUN_BODY_BYTES_MAX;
 
 /// The whole site.
 pub fn router(state: AppState) -> Router {
@@ -65,8 +58,8 @@ pub fn behind_middleware(routes: Router<AppState>, state: AppState) -> Router {
     routes
         // From here down, the last layer sees a request first.
         .layer(CatchPanicLayer::new())
-        .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, REQUEST_TIMEOUT))
+        .layer(from_fn(limits::hold))
+        .layer(from_fn_with_state(state.clone(), origin::only_own))
         .layer(from_fn_with_state(state.clone(), failures::explain))
         .layer(from_fn_with_state(state.clone(), caching::answer))
         .layer(CompressionLayer::new().compress_when(compressible))

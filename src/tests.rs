@@ -13,6 +13,7 @@ mod pages;
 mod past;
 mod routing;
 mod runs;
+mod runs_pages;
 mod schema;
 mod tidy;
 mod twins;

@@ -9,6 +9,7 @@ const pages = [
   { path: "/compare/e2b-vs-daytona", heading: "E2B vs Daytona" },
   { path: "/calculator", heading: "What a runaway costs" },
   { path: "/calculator/workload", heading: "What a workload costs" },
+  { path: "/try", heading: "Run code in a sandbox" },
   { path: "/changes", heading: "What changed" },
   { path: "/sandboxes/modal?as_of=2026-10-01", heading: "Modal Sandboxes" },
   { path: "/guide", heading: "Running code from agents" },
@@ -19,6 +20,7 @@ const pages = [
 const failures = [
   { path: "/nothing/here", status: 404, heading: "Nothing here" },
   { path: "/sandboxes/dayton", status: 404, heading: "No such provider" },
+  { path: "/runs/0123456789abcdef0123456789abcdef", status: 404, heading: "Nothing here" },
   { path: "/compare/e2b", status: 400, heading: "One is not a comparison" },
   { path: "/compare/e2b-vs-dayton", status: 404, heading: "Not all of these are in the catalog" },
 ];
@@ -28,7 +30,7 @@ for (const { path, heading } of pages) {
     const response = await page.goto(path);
     expect(response?.status()).toBe(200);
     await expect(page.getByRole("heading", { level: 1, name: heading, exact: true })).toBeVisible();
-    await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link")).toHaveCount(8);
+    await expect(page.getByRole("navigation", { name: "Main" }).getByRole("link")).toHaveCount(9);
     await expect(page.getByRole("contentinfo")).toContainText("Revision");
     await audit(page);
     await page.setViewportSize({ width: 360, height: 740 });

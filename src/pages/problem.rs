@@ -44,6 +44,7 @@ pub fn moved(address: &str) -> AnyView {
 #[component]
 pub fn Problem() -> impl IntoView {
     let status = use_context::<Failure>().map_or(StatusCode::INTERNAL_SERVER_ERROR, |one| one.0);
+    let is_run = path().starts_with("/actions/") || path() == "/try";
     let (title, words) = match status {
         StatusCode::NOT_FOUND => return view! { <NotFound/> }.into_any(),
         StatusCode::MISDIRECTED_REQUEST => (
@@ -54,9 +55,23 @@ pub fn Problem() -> impl IntoView {
         StatusCode::METHOD_NOT_ALLOWED => {
             ("This page is only for reading", "It answers GET and HEAD; nothing can be sent to it.")
         }
+        StatusCode::PAYLOAD_TOO_LARGE if is_run => (
+            "That is too much code",
+            "Code can have 262,144 bytes. Nothing of what was sent is kept here, and nothing was run; your browser still has it: go \
+             back one page.",
+        ),
         StatusCode::PAYLOAD_TOO_LARGE => {
             ("Too much at once", "What was sent is larger than anything that this page asks for.")
         }
+        StatusCode::FORBIDDEN => (
+            "Not from another site",
+            "Code is only run from this site's own page, so that no other site can run some in your name. Nothing was run.",
+        ),
+        StatusCode::TOO_MANY_REQUESTS => (
+            "Too often",
+            "Nothing of what was sent is kept here, and nothing was run; your browser still has it: go back one page, and \
+             try again in a minute.",
+        ),
         StatusCode::SERVICE_UNAVAILABLE => (
             "That took too long",
             "The site could not answer in time. It may be busy: try again in a moment.",
@@ -102,7 +117,7 @@ pub fn NotFound() -> impl IntoView {
 pub fn ways_on() -> AnyView {
     view! {
         <p>"From here: the " <a href="/">"catalog"</a>", the " <a href="/compare">"comparison"</a>
-        ", the " <a href="/calculator">"cost of a runaway"</a>" or the " <a href="/api">"API"</a>"."</p>
+        ", the " <a href="/calculator">"cost of a runaway"</a>", " <a href="/try">"code of your own"</a>" or the " <a href="/api">"API"</a>"."</p>
     }
     .into_any()
 }

@@ -9,11 +9,12 @@ use crate::parts::day::banner;
 use crate::state::{AppState, Edition};
 
 /// Every page that the menu leads to.
-const MENU: [(&str, &str); 8] = [
+const MENU: [(&str, &str); 9] = [
     ("/", "Catalog"),
     ("/compare", "Compare"),
     ("/calculator", "Runaway cost"),
     ("/calculator/workload", "Workload cost"),
+    ("/try", "Try"),
     ("/changes", "Changes"),
     ("/guide", "Guide"),
     ("/methodology", "Methodology"),

@@ -1,5 +1,7 @@
 //! Output as it is read: capped, counted and decoded, whatever it holds.
 
+use std::fmt::Write;
+
 use super::{Output, Stream};
 
 /// What is kept of each output where nothing else is said, bytes.
@@ -98,6 +100,54 @@ impl Kept {
     }
 }
 
+/// A text that nothing can come of when it is shown: what controls terminals, directions or widths becomes a sign. Line ends
+/// and tabs stay.
+pub fn inert(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' | '\t' => shown.push(letter),
+            '\r' if letters.peek() == Some(&'\n') => {}
+            '\0'..='\u{1f}' => {
+                shown.push(char::from_u32(PICTURES + u32::from(letter)).unwrap_or(letter));
+            }
+            '\u{7f}' => shown.push('\u{2421}'),
+            letter if is_hidden(letter) => {
+                // A string takes all that is written to it.
+                let _ = write!(shown, "⟨U+{:04X}⟩", u32::from(letter));
+            }
+            letter => shown.push(letter),
+        }
+    }
+    shown
+}
+
+/// Where the pictures of control characters begin.
+const PICTURES: u32 = 0x2400;
+
+/// Whether a character is not seen itself, but changes how others are.
+fn is_hidden(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{80}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{180b}'..='\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -121,6 +171,16 @@ mod tests {
         collected.push(Stream::Stdout, &[b'a', 0xe2, 0x82], 100);
         assert_eq!(collected.text(Stream::Stdout), "a");
         assert_eq!(collected.end().stdout, "a\u{fffd}");
+    }
+
+    #[test]
+    fn what_controls_how_text_is_shown_becomes_a_sign() {
+        let check = |text: &str, expected: &str| assert_eq!(inert(text), expected);
+        check("plain ä 漢 😀\ttab\nline\r\nend", "plain ä 漢 😀\ttab\nline\nend");
+        check("\u{1b}[2J\u{1b}]0;title\u{7}", "␛[2J␛]0;title␇");
+        check("a\rb\u{0}\u{7f}\u{9b}1m", "a␍b␀␡⟨U+009B⟩1m");
+        check("\u{202e}gpj\u{2066}.exe\u{200b}\u{feff}", "⟨U+202E⟩gpj⟨U+2066⟩.exe⟨U+200B⟩⟨U+FEFF⟩");
+        check("\u{e0041}<script>", "⟨U+E0041⟩<script>");
     }
 
     proptest! {

@@ -17,7 +17,9 @@ pub const CATALOG: &str = "public, max-age=60, stale-while-revalidate=3600";
 const ASSET: &str = "public, max-age=31536000, immutable";
 /// Files that are not.
 const FILE: &str = "public, max-age=3600";
-/// Whatever went wrong, or is about this very moment.
+/// A page about this very moment: asked for again whenever it is shown, yet there when one goes back to it.
+const MOMENT: &str = "private, no-cache";
+/// Whatever went wrong, or is nobody else's business.
 const NEVER: &str = "no-store";
 /// What the catalog may be asked by.
 const METHODS: &str = "GET, HEAD, OPTIONS";
@@ -32,6 +34,8 @@ enum Policy {
         /// Whether its address names the build.
         versioned: bool,
     },
+    /// Until it is looked at again.
+    Moment,
     /// Never.
     Never,
 }
@@ -39,6 +43,9 @@ enum Policy {
 fn policy(state: &AppState, request: &Request) -> Policy {
     let path = request.uri().path();
     let readable = request.method() == Method::GET || request.method() == Method::HEAD;
+    if path == "/try" && readable {
+        return Policy::Moment;
+    }
     if !readable || path == "/healthz" || is_run(path) {
         return Policy::Never;
     }
@@ -106,9 +113,10 @@ pub async fn answer(State(state): State<AppState>, request: Request, next: Next)
                 .insert(header::VARY, HeaderValue::from_static("accept-encoding"));
             response
         }
-        Policy::Never => {
+        moment @ (Policy::Moment | Policy::Never) => {
             let mut response = next.run(request).await;
-            keep(&mut response, NEVER);
+            let is_page = moment == Policy::Moment && response.status() == StatusCode::OK;
+            keep(&mut response, if is_page { MOMENT } else { NEVER });
             response
         }
     };

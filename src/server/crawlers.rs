@@ -23,11 +23,12 @@ use crate::state::{AppState, Site, day_of};
 /// The vocabulary of site maps.
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// Pages about no provider in particular.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "/",
     "/compare",
     "/calculator",
     "/calculator/workload",
+    "/try",
     "/changes",
     "/guide",
     "/methodology",

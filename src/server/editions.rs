@@ -10,13 +10,18 @@ use axum::response::{IntoResponse, Response};
 use crate::query::Query;
 use crate::state::{AppState, today};
 
-/// Addresses that are about today whatever their query names: what changed, and texts.
-const OF_TODAY: [&str; 5] = ["/api", "/api/v1/changes", "/changes", "/guide", "/methodology"];
+/// Addresses that are about today whatever their query names: what changed, texts, and what is
+/// run now.
+const OF_TODAY: [&str; 6] =
+    ["/api", "/api/v1/changes", "/changes", "/guide", "/methodology", "/try"];
+/// Runs are about their own moment.
+const RUNS: [&str; 2] = ["/runs/", "/api/v1/runs"];
 
 /// Whether what stands at a path is about a day.
 fn is_dated(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
-    !OF_TODAY.contains(&path) && !["changes.atom", "correct"].contains(&last)
+    let is_run = RUNS.iter().any(|start| path.starts_with(start));
+    !is_run && !OF_TODAY.contains(&path) && !["changes.atom", "correct"].contains(&last)
 }
 
 /// Puts the catalog of the day that is asked about beside the request.

@@ -18,17 +18,23 @@ const ISLAND_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-
                              connect-src 'self'; style-src 'self'; img-src 'self'; \
                              frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
+/// With a page that has a script and no island: our scripts, no wasm.
+const SCRIPT_POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; \
+                             style-src 'self'; img-src 'self'; \
+                             frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
 /// Adds them.
 pub async fn headers(request: Request, next: Next) -> Response {
-    let island = pages::has_island(request.uri().path());
+    let script = pages::script(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     let html = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
-    let policy = match (html, island) {
-        (true, true) => ISLAND_POLICY,
-        (true, false) => PAGE_POLICY,
+    let policy = match (html, script) {
+        (true, Some(pages::ISLANDS)) => ISLAND_POLICY,
+        (true, Some(_)) => SCRIPT_POLICY,
+        (true, None) => PAGE_POLICY,
         (false, _) => DATA_POLICY,
     };
     for (name, value) in [

@@ -27,6 +27,8 @@ pub enum Script {
     Loses,
     /// Loses the connection before any of it was sent.
     LosesBefore,
+    /// Writes its own code, whatever stands in it.
+    Echoes,
     /// Runs the code until somebody ends it.
     Loops,
     /// Breaks the very task of the run, after the code was sent.
@@ -181,7 +183,12 @@ impl Sandbox for Played {
         }
         self.scripted.executions.fetch_add(1, Ordering::SeqCst);
         let (language, bytes) = (code.language.label(), code.code.len());
-        watch.output(Stream::Stdout, format!("{slug}: {bytes} bytes of {language}\n").as_bytes());
+        if *script == Script::Echoes {
+            watch.output(Stream::Stdout, code.code.as_bytes());
+        } else {
+            let words = format!("{slug}: {bytes} bytes of {language}\n");
+            watch.output(Stream::Stdout, words.as_bytes());
+        }
         match script {
             Script::Breaks => std::panic::panic_any("as the script says"),
             Script::Loses => Ended::Lost(Failure::leaving_perhaps(Reason::LostConnection)),

@@ -96,8 +96,16 @@ impl TestApp {
 
     /// A site that runs code at some providers, and what its requests share.
     pub async fn running(providers: Vec<Arc<dyn Adapter>>) -> (Self, AppState) {
+        Self::running_at(None, providers).await
+    }
+
+    /// The same, reached by the world at an address.
+    pub async fn running_at(
+        public_url: Option<&str>,
+        providers: Vec<Arc<dyn Adapter>>,
+    ) -> (Self, AppState) {
         let mut shared = None;
-        let app = Self::of(Setting { providers, ..Setting::default() }, |state| {
+        let app = Self::of(Setting { public_url, providers, ..Setting::default() }, |state| {
             shared = Some(state.clone());
             server::router(state)
         })

@@ -163,6 +163,10 @@ fn sql_outside_a_store(source: &Source) -> Vec<Slip> {
 fn server_functions_out_of_place(source: &Source) -> Vec<Slip> {
     let mut slips = Vec::new();
     for (at, arguments, item) in source.attributes("server") {
+        // What is said of an argument of one.
+        if ["flatten)", "default)"].contains(&arguments) {
+            continue;
+        }
         let signature = item.split('{').next().unwrap_or_default();
         let is_named = arguments.contains("prefix =") && arguments.contains("endpoint =");
         for (is_slip, said) in [
@@ -554,6 +558,7 @@ fn a_server_function_out_of_place_is_refused() {
     let named = "#[server(prefix = \"/do\", endpoint = \"start-run\")]";
     let whole = format!("{named}\npub async fn start_run(limit: u32) -> A {{ let a: usize = 1; }}");
     passes(rule, "src/actions.rs", &whole);
+    passes(rule, "src/actions.rs", &whole.replace("limit", "#[server(default)] limit"));
     refuses(rule, "src/islands/run.rs", &whole, "src/islands/run.rs:1: a server function is in");
     let unnamed = whole.replace(named, "#[leptos::server(StartRun, \"/do\")]");
     refuses(rule, "src/actions.rs", &unnamed, "src/actions.rs:1: a server function names");

@@ -35,9 +35,23 @@ pub fn run(project: &Project) -> Result<()> {
 
 /// Builds the server and gives the program's path.
 pub fn server(project: &Project, toolchain: &Toolchain, effort: Effort) -> Result<PathBuf> {
+    server_with(project, toolchain, effort, &[])
+}
+
+/// Builds the server with providers that follow a script, for tests.
+pub fn server_with_standins(project: &Project, toolchain: &Toolchain) -> Result<PathBuf> {
+    server_with(project, toolchain, Effort::Quick, &["--features", "standins"])
+}
+
+fn server_with(
+    project: &Project,
+    toolchain: &Toolchain,
+    effort: Effort,
+    features: &[&str],
+) -> Result<PathBuf> {
     step("Building the server");
     let mut cargo = toolchain.cargo(project);
-    cargo.args(["build", "--package", "thud", "--bin", "thud"]);
+    cargo.args(["build", "--package", "thud", "--bin", "thud"]).args(features);
     let folder = match effort {
         Effort::Quick => "debug",
         Effort::Release => {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use crate::children::Running;
+use crate::children::{Running, ask};
 use crate::project::Project;
 
 /// How long a server may take until it listens.
@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(1);
 pub struct TemporaryServer {
     // Before the data: fields are dropped in this order.
     _running: Running,
-    _data: TempDir,
+    data: TempDir,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -41,6 +41,24 @@ impl TemporaryServer {
         Self::start_by(project, command)
     }
 
+    /// Starts the program with providers that follow a script. What its own sandbox compiles at the first start is kept
+    /// for the next time.
+    pub fn start_with_standins(project: &Project, program: &Path) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.env("THUD_STANDINS", "1").env("THUD_CACHE_DIR", project.target.join("local"));
+        Self::start_by(project, command)
+    }
+
+    /// Makes a token that every provider takes.
+    pub fn token(&self, program: &Path) -> Result<String> {
+        let mut command = Command::new(program);
+        command
+            .args(["token", "create", "--name", "browser tests", "--daily-budget-usd", "1"])
+            .env("THUD_DATA_DIR", self.data.path());
+        let token = ask(&mut command).context("no token could be made")?;
+        Ok(token.trim().to_owned())
+    }
+
     fn start_by(project: &Project, mut command: Command) -> Result<Self> {
         let address = free_address()?;
         let data = tempfile::tempdir()?;
@@ -55,7 +73,7 @@ impl TemporaryServer {
             .stderr(output);
         let mut running = Running::start(&mut command)?;
         wait_until_listening(&mut running, address, &log)?;
-        Ok(Self { _running: running, _data: data, address })
+        Ok(Self { _running: running, data, address })
     }
 }
 

@@ -179,17 +179,18 @@ fn browser(workshop: &Workshop) -> Result<()> {
         None => packages::find_or_install(&CHROMIUM_NAMES, "for the browser tests")?,
     };
     build::site(project, toolchain, Effort::Release)?;
-    let program = build::server(project, toolchain, Effort::Quick)?;
+    let program = build::server_with_standins(project, toolchain)?;
 
     step("Fetching the browser tests' packages");
     let folder = project.root.join("end2end");
     node.fetch(&folder, "fetching the browser tests' packages by npm")?;
 
-    let server = TemporaryServer::start(project, &program)?;
+    let server = TemporaryServer::start_with_standins(project, &program)?;
     let address = format!("http://{}", server.address);
+    let token = server.token(&program)?;
     step(&format!("Running the browser tests against {address}"));
     let mut playwright = node.script(Path::new("node_modules/@playwright/test/cli.js"));
     playwright.arg("test").current_dir(&folder);
-    playwright.env("THUD_BASE_URL", address).env("CHROMIUM", chromium);
+    playwright.env("THUD_BASE_URL", address).env("CHROMIUM", chromium).env("THUD_TOKEN", token);
     run_child(&mut playwright, "browser tests")
 }
