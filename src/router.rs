@@ -582,12 +582,13 @@ impl Inner {
             }
         };
         let begun = Instant::now();
-        let ended = match early {
-            Some(ended) => Ok(ended),
-            None => tokio::select! {
+        let ended = if let Some(ended) = early {
+            Ok(ended)
+        } else {
+            tokio::select! {
                 () = live.cancel.cancelled() => return cancelled(),
                 ended = timeout(wall + RUN_GRACE, run) => ended,
-            },
+            }
         };
         let code_started = live.run().attempts.last().is_some_and(|one| one.code_started);
         match ended {
