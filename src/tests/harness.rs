@@ -105,7 +105,7 @@ impl TestApp {
         providers: Vec<Arc<dyn Adapter>>,
     ) -> (Self, AppState) {
         let mut shared = None;
-        let app = Self::of(Setting { public_url, providers, ..Setting::default() }, |state| {
+        let app = Self::of(Setting { providers, public_url, ..Setting::default() }, |state| {
             shared = Some(state.clone());
             server::router(state)
         })
