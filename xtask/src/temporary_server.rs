@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(1);
 pub struct TemporaryServer {
     // Before the data: fields are dropped in this order.
     _running: Running,
-    data: TempDir,
+    _data: TempDir,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -41,27 +41,26 @@ impl TemporaryServer {
         Self::start_by(project, command)
     }
 
-    /// Starts the program with providers that follow a script. What its own sandbox compiles at the first start is kept
-    /// for the next time.
-    pub fn start_with_standins(project: &Project, program: &Path) -> Result<Self> {
+    /// Starts the program with providers that follow a script, and makes a token that they take. What its own sandbox
+    /// compiles at the first start is kept for the next time.
+    pub fn start_with_standins(project: &Project, program: &Path) -> Result<(Self, String)> {
+        let data = tempfile::tempdir()?;
+        let mut command = Command::new(program);
+        // Before the server starts: both would lay out the database.
+        let arguments = "token create --name browser-tests --daily-budget-usd 1";
+        command.args(arguments.split(' ')).env("THUD_DATA_DIR", data.path());
+        let token = ask(&mut command).context("no token could be made")?;
         let mut command = Command::new(program);
         command.env("THUD_STANDINS", "1").env("THUD_CACHE_DIR", project.target.join("local"));
-        Self::start_by(project, command)
+        Ok((Self::start_in(project, command, data)?, token))
     }
 
-    /// Makes a token that every provider takes.
-    pub fn token(&self, program: &Path) -> Result<String> {
-        let mut command = Command::new(program);
-        command
-            .args(["token", "create", "--name", "browser tests", "--daily-budget-usd", "1"])
-            .env("THUD_DATA_DIR", self.data.path());
-        let token = ask(&mut command).context("no token could be made")?;
-        Ok(token.trim().to_owned())
+    fn start_by(project: &Project, command: Command) -> Result<Self> {
+        Self::start_in(project, command, tempfile::tempdir()?)
     }
 
-    fn start_by(project: &Project, mut command: Command) -> Result<Self> {
+    fn start_in(project: &Project, mut command: Command, data: TempDir) -> Result<Self> {
         let address = free_address()?;
-        let data = tempfile::tempdir()?;
         let log = project.target.join("server.log");
         let output = File::create(&log)?;
         command
@@ -73,7 +72,7 @@ impl TemporaryServer {
             .stderr(output);
         let mut running = Running::start(&mut command)?;
         wait_until_listening(&mut running, address, &log)?;
-        Ok(Self { _running: running, data, address })
+        Ok(Self { _running: running, _data: data, address })
     }
 }
 

@@ -185,9 +185,8 @@ fn browser(workshop: &Workshop) -> Result<()> {
     let folder = project.root.join("end2end");
     node.fetch(&folder, "fetching the browser tests' packages by npm")?;
 
-    let server = TemporaryServer::start_with_standins(project, &program)?;
+    let (server, token) = TemporaryServer::start_with_standins(project, &program)?;
     let address = format!("http://{}", server.address);
-    let token = server.token(&program)?;
     step(&format!("Running the browser tests against {address}"));
     let mut playwright = node.script(Path::new("node_modules/@playwright/test/cli.js"));
     playwright.arg("test").current_dir(&folder);

@@ -64,7 +64,7 @@ pub const EXAMPLES: [Example; 8] = [
         label: "Opening a socket",
         timeout_ms: "10000",
         python: "try:\n    import socket\n\n    with socket.create_connection((\"example.com\", 80), timeout=3) as connection:\n        connection.sendall(b\"GET / HTTP/1.0\\r\\nHost: example.com\\r\\n\\r\\n\")\n        print(connection.recv(200))\nexcept Exception as error:\n    print(type(error).__name__, \"->\", error)\n",
-        javascript: "console.log(\"fetch is\", typeof fetch, \"and require is\", typeof require);\ntry {\n  const answer = await fetch(\"http://example.com/\");\n  console.log(answer.status);\n} catch (error) {\n  console.log(String(error));\n}\n",
+        javascript: "console.log(\"fetch is\", typeof fetch, \"and require is\", typeof require);\n\n(async () => {\n  const answer = await fetch(\"http://example.com/\");\n  console.log(answer.status);\n})().catch((error) => console.log(String(error)));\n",
     },
     Example {
         word: "output",
@@ -78,7 +78,7 @@ pub const EXAMPLES: [Example; 8] = [
         label: "Leaving something for the next run",
         timeout_ms: "10000",
         python: "import builtins\nimport os\n\nbuiltins.left_behind = \"from the run before\"\nos.environ[\"LEFT_BEHIND\"] = \"from the run before\"\ntry:\n    with open(\"/tmp/left-behind\", \"w\") as file:\n        file.write(\"from the run before\")\n    print(\"a file is left in /tmp\")\nexcept OSError as error:\n    print(\"no file could be left:\", error)\nprint(\"now run the example that looks for it\")\n",
-        javascript: "globalThis.leftBehind = \"from the run before\";\nArray.prototype.leftBehind = \"from the run before\";\ntry {\n  const file = std.open(\"/tmp/left-behind\", \"w\");\n  file.puts(\"from the run before\");\n  console.log(\"a file is left in /tmp\");\n} catch (error) {\n  console.log(\"no file could be left:\", String(error));\n}\nconsole.log(\"now run the example that looks for it\");\n",
+        javascript: "globalThis.leftBehind = \"from the run before\";\nArray.prototype.leftBehind = \"from the run before\";\nconst file = globalThis.std?.open?.(\"/tmp/left-behind\", \"w\");\nfile?.puts(\"from the run before\");\nconsole.log(file ? \"a file is left in /tmp\" : \"no file could be left\");\nconsole.log(\"now run the example that looks for it\");\n",
     },
     Example {
         word: "find-state",
