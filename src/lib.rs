@@ -5,17 +5,23 @@
 //! ([`comparison`]). Pages, API and islands all call them: one function computes a figure. SQLite keeps every revision
 //! of the catalog that was ever published.
 //!
+//! The [`router`] runs a snippet in one fresh sandbox per attempt, fails over only while certainly no code has run, and
+//! leaves nothing behind: a lease is written before a sandbox is asked for, and a reaper pays what is owed. Providers are
+//! adapters; `local` is the sandbox that the program brings along (`router/embedded.rs`, `guests/`). SQLite keeps the
+//! [`runs`], their leases, tokens and budgets.
+//!
 //! ```text
 //! main -> server -> pages -> parts, islands
-//!                         -> actions -> router -> runs
-//!                -> api
+//!                         -> actions -> router -> runs -> catalog
+//!                -> api -----------------^
 //!         pages, api, islands -> comparison, calculator -> catalog -> money
 //! ```
 //!
 //! What is marked `ssr` exists on the server alone; the rest also runs in browsers. `cfg` stands on `mod` lines only.
 //!
 //! Invariants, held by tests: no float touches money; a price is never ranked unless it is exact; unknown is never
-//! zero; a revision is never edited; pages never reach the browser; imports go one way (`tests/tidy.rs`).
+//! zero; a revision is never edited; pages never reach the browser; imports go one way (`tests/tidy.rs`); no sandbox
+//! without a lease; code that may have run is never run again; a final run never changes.
 
 /// Exact decimals: amounts, quantities, rates.
 pub mod money;

@@ -35,6 +35,8 @@ use tokio_util::sync::CancellationToken;
 use tokens::TokenCommand;
 use tracing_subscriber::EnvFilter;
 
+/// Bytes in a MiB.
+const BYTES_PER_MIB: u64 = 1024 * 1024;
 /// The file that says that a process runs code over the database beside it.
 const LOCK_FILE: &str = "thud.lock";
 /// How long a stop waits for the last answers to be read.
@@ -203,15 +205,18 @@ async fn opened(
         repository_url: config.repository_url,
         api_document: api::document(),
     };
-    AppState::open(files, catalog, pool, site, adapters, Limits::default())
+    AppState::open(files, catalog, pool, site, adapters, config.limits)
         .await
         .map_err(|error| chain(&error))
 }
 
 /// Every provider that this site can run code at. Must be called in a Tokio runtime.
 fn adapters(config: &Config) -> Result<Vec<Arc<dyn Adapter>>, String> {
-    let embedded = Embedded::open(embedded_options(config.cache_dir.clone()));
-    let mut adapters: Vec<Arc<dyn Adapter>> = vec![Arc::new(Local::new(embedded))];
+    let memory_bytes = config.local_memory_mib * BYTES_PER_MIB;
+    let options = embedded_options(config.cache_dir.clone());
+    let options = embedded::Options { memory_bytes_per_run: memory_bytes, ..options };
+    let local = Local::new(Embedded::open(options), memory_bytes);
+    let mut adapters: Vec<Arc<dyn Adapter>> = vec![Arc::new(local)];
     if config.standins {
         adapters.extend(standins::offered()?);
     }
@@ -226,8 +231,9 @@ fn token(command: TokenCommand) -> Result<(), String> {
     let config = Config::from_env()?;
     runtime()?.block_on(async {
         let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
-        let adapters = adapters(&config)?;
-        let known: Vec<&str> = adapters.iter().map(|adapter| adapter.slug()).collect();
+        let offered = if config.standins { standins::offered()? } else { Vec::new() };
+        let offered = offered.iter().map(|adapter| adapter.slug());
+        let known: Vec<&str> = [router::OPEN_TO_ALL].into_iter().chain(offered).collect();
         println!("{}", tokens::run(&pool, command, &known).await?);
         Ok(())
     })

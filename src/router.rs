@@ -66,7 +66,7 @@ use crate::runs::{
 
 use self::reaper::Care;
 pub use self::reaper::Report;
-pub use self::start::{Refusal, Submitted};
+pub use self::start::{OPEN_TO_ALL, Refusal, Submitted};
 
 /// The platform itself kills a sandbox so long after the wall clock of its code.
 const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -74,8 +74,6 @@ const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
 const RUN_GRACE: Duration = Duration::from_secs(1);
 /// So long an answer waits for the teardown, so that it can say that the sandbox is gone.
 const TEARDOWN_PATIENCE: Duration = Duration::from_millis(200);
-/// Refusals of one address that are written down in a minute.
-const REFUSALS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// How often a site that stops looks whether a run is gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// How often the reaper looks by itself.
@@ -92,6 +90,8 @@ pub struct Limits {
     pub anonymous_wait: Duration,
     /// Runs a minute of one address without a token.
     pub anonymous_per_minute: NonZeroU32,
+    /// The longest wall clock of a run without a token.
+    pub anonymous_timeout: Duration,
     /// Runs with a token at once, on the whole site.
     pub running: usize,
     /// What is kept of each output, bytes.
@@ -111,6 +111,7 @@ impl Default for Limits {
             anonymous_wait: Duration::from_secs(5),
             anonymous_per_minute: NonZeroU32::new(crate::access::RUNS_PER_MINUTE)
                 .unwrap_or(NonZeroU32::MIN),
+            anonymous_timeout: Duration::from_millis(crate::runs::ANONYMOUS_TIMEOUT_MS_MAX),
             running: 256,
             output_bytes: crate::runs::output::OUTPUT_BYTES_MAX,
             anonymous_kept: DAY,
@@ -137,8 +138,6 @@ struct Inner {
     anonymous_waiting: Arc<Semaphore>,
     places: Arc<Semaphore>,
     rate: Rate,
-    /// Of refusals that a page asks to be written down.
-    refusals: Rate,
     nudge: Notify,
     draining: tokio::sync::watch::Sender<bool>,
 }
@@ -189,7 +188,6 @@ impl SandboxRouter {
             anonymous_waiting: places(limits.anonymous_waiting),
             places: places(limits.running),
             rate: Rate::per_minute(limits.anonymous_per_minute),
-            refusals: Rate::per_minute(REFUSALS_PER_MINUTE),
             limits,
             nudge: Notify::new(),
             draining: tokio::sync::watch::Sender::new(false),
@@ -207,6 +205,16 @@ impl SandboxRouter {
     /// Slugs of the providers that can be named, in order.
     pub fn providers(&self) -> Vec<&'static str> {
         self.0.adapters.iter().map(|adapter| adapter.slug()).collect()
+    }
+
+    /// What bounds runs here.
+    pub fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    /// What people should know of a provider's wall, in words; `None` where it says nothing itself.
+    pub fn about(&self, slug: &str) -> Option<String> {
+        self.0.adapter(slug).and_then(|adapter| adapter.about())
     }
 
     /// What each provider offers, and whether it can be used now.

@@ -51,7 +51,7 @@ pub fn Guide() -> impl IntoView {
         <article class="prose">
         <h1>"Running code from agents"</h1>
         <p class="lead">"Assume that the code is hostile, because now and then it is. None of what follows limits what an \
-        agent can do. It limits what a mistake can do."</p>
+        agent can do. It limits what a mistake can do. "<a href="/try">"Try it"</a>": every run there leaves a receipt."</p>
 
         <h2>"Untrusted three times over"</h2>
         <p><b>"The model errs."</b>" Asked to clear out temporary files, it makes up a path and removes something that \

@@ -22,10 +22,11 @@ use crate::query::{encoded, shortened};
 use crate::runs::draft::Slip;
 use crate::runs::typed::{Secret, Typed};
 use crate::runs::verdict::duration;
-use crate::runs::{
-    ANONYMOUS_TIMEOUT_MS_MAX, CODE_BYTES_MAX, Egress, Language, Omission, Request, TIMEOUT_MS_MAX,
-};
+use crate::runs::{CODE_BYTES_MAX, Egress, Language, Omission, Request, TIMEOUT_MS_MAX};
 use crate::state::AppState;
+
+/// The provider that needs no token.
+const LOCAL: &str = "local";
 
 /// Lines of code that are seen at once.
 const LINES: u32 = 14;
@@ -141,7 +142,7 @@ fn page(state: &AppState, typed: &Typed, caller: &Caller, words: Option<&'static
         {form(state, typed, &slips)}
         <section class="block" id="quote"><h2>"Before it runs"</h2>{plan}</section>
         {same}
-        {local()}
+        {local(state)}
     }
     .into_any()
 }
@@ -209,7 +210,8 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
     let floors: Vec<_> = [("", "by default")].into_iter().chain(tiers).collect();
     let egress = Egress::ALL.map(|one| (one.word(), one.label()));
     let fallback = [("true", "try the next"), ("false", "stop there")];
-    let limit = format!("{TIMEOUT_MS_MAX} at most; {ANONYMOUS_TIMEOUT_MS_MAX} without a token");
+    let anonymous = state.sandboxes.limits().anonymous_timeout.as_millis();
+    let limit = format!("{TIMEOUT_MS_MAX} at most; {anonymous} without a token");
     // Parsers drop a line end right after the tag.
     let code =
         if typed.code.starts_with('\n') { format!("\n{}", typed.code) } else { typed.code.clone() };
@@ -274,7 +276,7 @@ fn quote(state: &AppState, request: &Request, caller: &Caller) -> AnyView {
     let none = selection.candidates.is_empty().then(|| {
         view! { <p><strong>"Nobody would run it as it is asked for."</strong></p> }
     });
-    let most = selection.quote();
+    let (most, limits) = (selection.quote(), state.sandboxes.limits());
     let time = selection.time_max(std::time::Duration::from_millis(request.timeout_ms));
     let time = duration(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     let rows: Vec<_> = selection
@@ -313,7 +315,8 @@ fn quote(state: &AppState, request: &Request, caller: &Caller) -> AnyView {
             <tbody role="rowgroup">{rows}</tbody>
         </table></div>
         <p class="muted">"At most: a sandbox until its platform itself ends it, at every provider in turn. Limits without a token: "
-        <code>"local"</code> " only, 10 s, 128 MiB of memory, 20 runs a minute."</p>
+        <code>"local"</code> " only, " {format!("{} ms", limits.anonymous_timeout.as_millis())} " at most, " {limits.anonymous_per_minute.get()} " runs a minute \
+        from one address, " {limits.anonymous_running} " at once on the whole site."</p>
     }
     .into_any()
 }
@@ -350,14 +353,16 @@ fn by_other_means(state: &AppState, request: &Request) -> AnyView {
 }
 
 /// What the provider of this site is, and what it is not.
-fn local() -> AnyView {
+fn local(state: &AppState) -> AnyView {
+    let about = state.sandboxes.about(LOCAL).unwrap_or_else(|| {
+        "WebAssembly software fault isolation (Wasmtime) in a process of its own. It is warming up: how far this system locks \
+         that process is known as soon as it has started one."
+            .to_owned()
+    });
     view! {
         <section class="block prose">
             <h2>"What " <code>"local"</code> " is"</h2>
-            <p>"WebAssembly software fault isolation (Wasmtime) inside a locked-down process of its own. Stronger than running \
-            the code as a plain process: it has no system calls, files, network or environment at all, only the handful of functions \
-            that we give it. Weaker than a virtual machine: a bug in Wasmtime's compiler or in our imports, or a speculative side \
-            channel, is not stopped by hardware. Not for mutually hostile tenants; use a hosted provider with virtual machines for those."</p>
+            <p>{about}</p>
             <p>"Whoever has the link of a receipt can read it. Code and output are deleted after 24 hours, or 30 days with a token. What code \
             writes is untrusted, on the receipt too. " <a href="/guide">"Why all this"</a>"."</p>
         </section>

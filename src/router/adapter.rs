@@ -22,6 +22,11 @@ pub trait Adapter: Send + Sync + 'static {
     /// What it offers under its configuration.
     fn terms(&self) -> Terms;
 
+    /// What people should know of its wall, in words, where the catalog does not say it.
+    fn about(&self) -> Option<String> {
+        None
+    }
+
     /// Whether a sandbox can be asked for now.
     fn readiness(&self) -> Readiness {
         Readiness::Ready

@@ -17,13 +17,19 @@ const START_SLICE: Duration = Duration::from_secs(5);
 /// The longest wall clock.
 const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 
+/// MiB in bytes.
+const MIB: u64 = 1024 * 1024;
+
 /// The embedded sandbox as a provider.
-pub struct Local(Embedded);
+pub struct Local {
+    embedded: Embedded,
+    memory_bytes: u64,
+}
 
 impl Local {
-    /// The adapter of a sandbox.
-    pub const fn new(embedded: Embedded) -> Self {
-        Self(embedded)
+    /// The adapter of a sandbox whose runs may use so much memory each.
+    pub const fn new(embedded: Embedded, memory_bytes: u64) -> Self {
+        Self { embedded, memory_bytes }
     }
 }
 
@@ -55,8 +61,15 @@ impl Adapter for Local {
         }
     }
 
+    fn about(&self) -> Option<String> {
+        // Before the first worker has told what this system can lock, nothing is claimed.
+        let isolation = self.embedded.isolation()?;
+        let memory = self.memory_bytes / MIB;
+        Some(format!("{} A run may use {memory} MiB of memory.", isolation.text()))
+    }
+
     fn readiness(&self) -> Readiness {
-        match self.0.readiness() {
+        match self.embedded.readiness() {
             embedded::Readiness::Ready => Readiness::Ready,
             embedded::Readiness::WarmingUp => Readiness::WarmingUp,
             embedded::Readiness::Failed(_) => Readiness::NotConfigured,
@@ -64,14 +77,14 @@ impl Adapter for Local {
     }
 
     async fn ready_by(&self, deadline: Instant) -> Readiness {
-        self.0.ready_by(deadline).await;
+        self.embedded.ready_by(deadline).await;
         self.readiness()
     }
 
     async fn create(&self, order: &Order) -> Result<Created, Failure> {
         let language = embedded_language(order.language)
             .ok_or_else(|| Failure::leaving_nothing(Reason::BadRequest))?;
-        let started = self.0.start(language, order.start_by).await;
+        let started = self.embedded.start(language, order.start_by).await;
         let worker = started.map_err(|error| {
             let reason = match error {
                 StartError::WarmingUp => Reason::StartTimeout,

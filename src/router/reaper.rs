@@ -75,7 +75,6 @@ pub async fn keep_reaping(inner: Weak<Inner>) {
             warn!(error = &error as &dyn std::error::Error, "old output could not be deleted");
         }
         shared.rate.forget_idle();
-        shared.refusals.forget_idle();
         let nudged = shared.nudge.notified();
         let _ = timeout(REAP_INTERVAL, nudged).await;
     }

@@ -13,14 +13,12 @@ use tokio::time::timeout;
 use super::adapter::Readiness;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
-use super::{Drive, Inner, SandboxRouter, after, day, end, kill_horizon, locked, stamp};
+use super::{Drive, Inner, SandboxRouter, after, day, end, kill_horizon, locked, millis, stamp};
 use crate::access::{self, Caller, RandomError, hex, random_hex, sha256};
 use crate::catalog::claim::Tier;
 use crate::money::Usd;
 use crate::runs::store::{self, Beginning, StoreError};
-use crate::runs::{
-    ANONYMOUS_TIMEOUT_MS_MAX, Asked, Choice, Cost, Omission, Outcome, Request, Run, RunState,
-};
+use crate::runs::{Asked, Choice, Cost, Omission, Outcome, Request, Run, RunState};
 
 /// Seconds after which somebody may try again where there was no place.
 const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
@@ -189,10 +187,6 @@ impl SandboxRouter {
         why: String,
     ) -> Result<String, Refusal> {
         let inner = &self.0;
-        if let Caller::Anonymous(Some(address)) = caller {
-            let taken = inner.refusals.take(*address);
-            taken.map_err(|retry_after_seconds| Refusal::RateLimited { retry_after_seconds })?;
-        }
         let nobody = Selection { candidates: Vec::new(), not_tried: Vec::new() };
         let (floor, _) = floor_of(request, caller, inner);
         let mut run = inner.begun(request, caller, floor, &nobody)?;
@@ -250,9 +244,10 @@ impl Inner {
             Caller::Token(_) => return self.places.clone().try_acquire_owned().map_err(|_| busy),
             Caller::Anonymous(address) => address,
         };
-        if request.timeout_ms > ANONYMOUS_TIMEOUT_MS_MAX {
+        let most = millis(self.limits.anonymous_timeout);
+        if request.timeout_ms > most {
             return Err(Refusal::NotAllowed(format!(
-                "without a token the time limit is at most {ANONYMOUS_TIMEOUT_MS_MAX} ms"
+                "without a token the time limit is at most {most} ms"
             )));
         }
         if let Some(address) = address {

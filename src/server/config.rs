@@ -2,12 +2,16 @@
 
 use std::env::VarError;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use axum::http::uri::Authority;
 use tracing_subscriber::EnvFilter;
 
 use crate::catalog::claim::Address;
+use crate::router::Limits;
+use crate::runs::TIMEOUT_MS_MAX;
 
 /// Where the site listens if `THUD_ADDR` says nothing.
 const ADDR: &str = "127.0.0.1:3000";
@@ -19,7 +23,7 @@ const LOG: &str = "warn";
 const SITE_ROOT: &str = "target/site";
 
 /// Everything that can be set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// `THUD_ADDR`: address and port; 127.0.0.1:3000 if left out.
     pub addr: SocketAddr,
@@ -38,6 +42,13 @@ pub struct Config {
     /// `THUD_CACHE_DIR`: the folder of the compiled guests of the embedded sandbox, about 51 MB; the user's cache folder if
     /// left out.
     pub cache_dir: PathBuf,
+    /// `THUD_LOCAL_MEMORY_MIB`: what a run in the embedded sandbox may use of memory; 128 if left out.
+    pub local_memory_mib: u64,
+    /// What bounds runs. `THUD_ANONYMOUS_RUNNING`, `THUD_ANONYMOUS_WAITING`, `THUD_ANONYMOUS_WAIT_MS`,
+    /// `THUD_ANONYMOUS_PER_MINUTE` and `THUD_ANONYMOUS_TIMEOUT_MS` are of runs without a token: how many at once on the whole
+    /// site, how many wait and for how long, how many a minute of one address, and for how long each; 2, 8, 5000, 20 and
+    /// 10000 if left out.
+    pub limits: Limits,
     /// `THUD_STANDINS`: 1 adds providers that follow a script, where the program was built with them.
     pub standins: bool,
     /// `THUD_LOG`: a filter of tracing, such as `info`, which shows every request; `warn` if left out.
@@ -63,6 +74,8 @@ impl Config {
                 .map(|folders| folders.cache_dir().join("local"))
                 .ok_or("no home folder is known: name a cache folder with THUD_CACHE_DIR")?,
         };
+        let limits = limits()?;
+        let local_memory_mib = number("THUD_LOCAL_MEMORY_MIB", 128, 32, 16_384)?;
         let standins = std::env::var_os("THUD_STANDINS").is_some_and(|value| value == "1");
         let catalog_dir = std::env::var_os("THUD_CATALOG_DIR").map(PathBuf::from);
         let site_root =
@@ -94,6 +107,8 @@ impl Config {
             public_url,
             repository_url,
             cache_dir,
+            local_memory_mib,
+            limits,
             standins,
             log,
         })
@@ -103,6 +118,48 @@ impl Config {
     pub fn database(&self) -> PathBuf {
         self.data_dir.join(DATABASE_FILE)
     }
+}
+
+/// Reads what bounds runs without a token.
+fn limits() -> Result<Limits, String> {
+    let plain = Limits::default();
+    let small = |name: &str, default: usize| -> Result<usize, String> {
+        let read = number(name, default as u64, 0, 10_000)?;
+        Ok(usize::try_from(read).unwrap_or(default))
+    };
+    let millis = |name: &str, default: Duration, most: u64| -> Result<Duration, String> {
+        let default = u64::try_from(default.as_millis()).unwrap_or(most);
+        number(name, default, 0, most).map(Duration::from_millis)
+    };
+    let per_minute = u64::from(plain.anonymous_per_minute.get());
+    let per_minute = number("THUD_ANONYMOUS_PER_MINUTE", per_minute, 1, 10_000)?;
+    let per_minute = u32::try_from(per_minute).ok().and_then(NonZeroU32::new);
+    Ok(Limits {
+        anonymous_running: small("THUD_ANONYMOUS_RUNNING", plain.anonymous_running)?,
+        anonymous_waiting: small("THUD_ANONYMOUS_WAITING", plain.anonymous_waiting)?,
+        anonymous_wait: millis("THUD_ANONYMOUS_WAIT_MS", plain.anonymous_wait, 60_000)?,
+        anonymous_per_minute: per_minute.unwrap_or(plain.anonymous_per_minute),
+        anonymous_timeout: millis(
+            "THUD_ANONYMOUS_TIMEOUT_MS",
+            plain.anonymous_timeout,
+            TIMEOUT_MS_MAX,
+        )?,
+        ..plain
+    })
+}
+
+/// Reads a whole number between two bounds.
+fn number(name: &str, default: u64, least: u64, most: u64) -> Result<u64, String> {
+    match std::env::var(name) {
+        Err(VarError::NotPresent) => Ok(default),
+        Ok(text) => whole(&text, least, most).ok_or(text),
+        Err(VarError::NotUnicode(text)) => Err(text.to_string_lossy().into_owned()),
+    }
+    .map_err(|text| format!("{name} is {text}; a whole number from {least} to {most} is allowed"))
+}
+
+fn whole(text: &str, least: u64, most: u64) -> Option<u64> {
+    text.parse().ok().filter(|number| (least..=most).contains(number))
 }
 
 /// Reads the address of the site: scheme and host, no path.
@@ -140,6 +197,14 @@ fn repository_url(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_whole_and_within_its_bounds() {
+        assert_eq!(whole("32", 32, 64), Some(32));
+        for text in ["31", "65", "-1", "1e2", "", " 40", "40.0"] {
+            assert_eq!(whole(text, 32, 64), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_repository_is_a_web_address() {
