@@ -14,6 +14,7 @@
 //! Not here: HTTP, pages, tokens as text. Providers are behind [`adapter::Adapter`].
 
 pub mod adapter;
+mod attempt;
 mod breaker;
 #[cfg(feature = "standins")]
 mod checkpoint;
@@ -35,43 +36,33 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::SqlitePool;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep_until, timeout, timeout_at};
+use tokio::time::{timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
-use tracing::{error, warn};
+use tracing::error;
 
-use self::adapter::{
-    Adapter, Created, Ended, Failure, Order, Remains, Sandbox, Snippet, Unrecorded, Watch,
-};
+use self::adapter::{Adapter, Remains};
+use self::attempt::Over;
 use self::breaker::Breaker;
-use self::lease::Lease;
 use self::live::Live;
 use self::plan::{Action, Candidate, Selection, Tried};
 use self::prices::Prices;
-use crate::access::{Rate, random_hex};
+use self::reaper::Care;
+use crate::access::Rate;
 use crate::catalog::Catalog;
-use crate::catalog::shape::Shape;
-use crate::money::Quantity;
 use crate::runs::events::{Cursor, Event};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{
-    Applied, Attempt, AttemptOutcome, Cost, Next, NotTried, Omission, Outcome, Output, Proof,
-    Reason, Receipt, Request, Run, RunState, Stage, Stream, Teardown, TeardownState, satisfies,
+    Next, NotTried, Omission, Outcome, Output, Receipt, Request, Run, RunState, TeardownState,
 };
 
-use self::reaper::Care;
 pub use self::reaper::Report;
 pub use self::start::{OPEN_TO_ALL, Refusal, Submitted};
 
-/// The platform itself kills a sandbox so long after the wall clock of its code.
-const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
-/// So long after the wall clock the router gives up on an adapter that should have ended the code.
-const RUN_GRACE: Duration = Duration::from_secs(1);
 /// So long an answer waits for the teardown, so that it can say that the sandbox is gone.
 const TEARDOWN_PATIENCE: Duration = Duration::from_millis(200);
 /// How often a site that stops looks whether a run is gone.
@@ -314,16 +305,6 @@ struct Drive {
     selection: Selection,
 }
 
-/// What came of an attempt.
-struct Over {
-    outcome: AttemptOutcome,
-    reason: Option<Reason>,
-    http_status: Option<u16>,
-    remains: Remains,
-    exit_code: Option<i32>,
-    ran_for: Option<Duration>,
-}
-
 impl Inner {
     fn live(&self, id: &str) -> Option<Arc<Live>> {
         locked(&self.live).get(id).cloned()
@@ -349,24 +330,23 @@ impl Inner {
         let inner = self.clone();
         // A task of its own: a panic in there is an error here.
         let ended = tokio::spawn(async move { inner.attempts(&drive).await }).await;
-        let error: Option<&(dyn std::error::Error + 'static)> = match &ended {
+        let broke_off = match &ended {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error),
-            Err(error) => Some(error),
-        };
-        if let Some(error) = error {
-            error!(error, "a run broke off");
-            live.change(|run| {
-                if !run.is_final() {
-                    end(run, Outcome::Interrupted);
-                }
-            });
+            Ok(Err(error)) => Some(error as &dyn std::error::Error),
+            Err(error) => Some(error as &dyn std::error::Error),
         }
-        let broke_off = error.is_some();
+        .inspect(|error| error!(error, "a run broke off"))
+        .is_some();
         locked(&self.live).remove(&id);
         if broke_off {
-            // The reaper writes its end by what the attempts say, as soon as it can.
+            // Its end is what the attempts say: written now, or by the reaper as soon as it can.
+            let written = self.end_what_is_left().await;
+            if let Err(error) = written {
+                error!(error = &error as &dyn std::error::Error, "its end could not be written");
+            }
             self.nudge.notify_one();
+            // Whoever waits reads the record.
+            live.change(|run| end(run, Outcome::Interrupted));
         }
         drop(place);
     }
@@ -431,227 +411,6 @@ impl Inner {
         }
     }
 
-    /// One attempt: lease, sandbox, checks, code. The lease is open afterwards unless certainly nothing was made.
-    async fn attempt(
-        self: &Arc<Self>,
-        drive: &Drive,
-        candidate: &Candidate,
-        number: u32,
-        start_within: Duration,
-    ) -> Result<(Lease, Over), StoreError> {
-        let Drive { live, request, floor, .. } = drive;
-        let begun = Instant::now();
-        let (mut lease, order) = self.open_lease(drive, candidate, number, start_within).await?;
-        // The selection was made of these very adapters.
-        let Some(adapter) = self.adapter(&candidate.provider) else {
-            return Ok((lease, failed(Failure::leaving_nothing(Reason::BadRequest))));
-        };
-        let slug = adapter.slug();
-        self.breaker(slug, |breaker| breaker.tries(Instant::now()));
-        checkpoint::reached("lease_written").await;
-        let made = tokio::select! {
-            () = live.cancel.cancelled() => return Ok((lease, cancelled())),
-            made = timeout(start_within, adapter.create(&order)) => made,
-        };
-        let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(Reason::StartTimeout)));
-        let Created { handle, isolation, egress, shape, mut sandbox } = match made {
-            Ok(created) => created,
-            Err(failure) => {
-                self.note(slug, &failure);
-                return Ok((lease, failed(failure)));
-            }
-        };
-        checkpoint::reached("created").await;
-        lease.handle = Some(handle);
-        let answered = Timestamp::now();
-        lease.answered_at = Some(stamp(answered));
-        lease.kill_at = stamp(after(answered, order.kill_after));
-        lease.shape = shape.unwrap_or(lease.shape);
-        lease::answer(&self.pool, &lease).await?;
-        live.change_attempt(number, |attempt| {
-            (attempt.isolation, attempt.egress) = (isolation, egress);
-            attempt.start_ms = Some(millis(begun.elapsed()));
-        });
-        let unmet = if !satisfies(isolation.value, *floor) {
-            Some(Reason::IsolationNotConfirmed)
-        } else if egress.value != request.egress {
-            Some(Reason::EgressNotConfirmed)
-        } else {
-            None
-        };
-        if let Some(reason) = unmet {
-            let failure = Failure::leaving_perhaps(reason);
-            self.note(slug, &failure);
-            return Ok((lease, failed(failure)));
-        }
-        let start_by = begun + start_within;
-        let over = self.run_code(live, number, sandbox.as_mut(), request, start_by).await;
-        checkpoint::reached("result_read").await;
-        // However it ended, the sandbox is there.
-        let over = Over { remains: Remains::Perhaps, ..over };
-        match &over {
-            Over { outcome: AttemptOutcome::Completed | AttemptOutcome::TimedOut, .. } => {
-                self.breaker(slug, Breaker::works);
-            }
-            Over { reason: Some(reason), .. } => {
-                self.note(slug, &Failure::leaving_perhaps(*reason));
-            }
-            Over { .. } => {}
-        }
-        Ok((lease, over))
-    }
-
-    async fn open_lease(
-        &self,
-        drive: &Drive,
-        candidate: &Candidate,
-        number: u32,
-        start_within: Duration,
-    ) -> Result<(Lease, Order), StoreError> {
-        let Drive { live, request, floor, .. } = drive;
-        let terms = self.adapter(&candidate.provider).map(|adapter| adapter.terms());
-        let timeout = Duration::from_millis(request.timeout_ms);
-        let kill_after = terms.as_ref().map_or(timeout, |terms| kill_horizon(terms, timeout));
-        let begun = Timestamp::now();
-        let run_id = live.run().id;
-        let lease = Lease {
-            id: random_hex::<16>().map_err(|error| StoreError::Unreadable(error.to_string()))?,
-            run_id: run_id.clone(),
-            attempt: number,
-            provider: candidate.provider.clone(),
-            handle: None,
-            created_at: stamp(begun),
-            answered_at: None,
-            ended_at: None,
-            kill_at: stamp(after(begun, start_within + kill_after)),
-            shape: terms.and_then(|terms| terms.shape).unwrap_or(NO_SIZE),
-        };
-        let attempt = Attempt {
-            number,
-            provider: candidate.provider.clone(),
-            outcome: None,
-            stage: Stage::Create,
-            code_started: false,
-            http_status: None,
-            reason: None,
-            next: None,
-            isolation: Applied { value: candidate.tier, evidence: Proof::Declared },
-            egress: Applied { value: request.egress, evidence: Proof::Declared },
-            started_at: stamp(begun),
-            start_ms: None,
-            duration_ms: None,
-            cost: Cost::ZERO,
-            teardown: Teardown { state: TeardownState::Pending, duration_ms: None },
-        };
-        let mut transaction = self.pool.begin_with("begin immediate").await?;
-        store::insert_attempt(&mut transaction, &run_id, &attempt).await?;
-        lease::open(&mut transaction, &lease).await?;
-        transaction.commit().await?;
-        live.change(|run| run.attempts.push(attempt));
-        let order = Order {
-            lease: lease.id.clone(),
-            run: run_id,
-            language: request.language,
-            isolation_at_least: *floor,
-            egress: request.egress,
-            timeout,
-            kill_after,
-            start_by: Instant::now() + start_within,
-        };
-        Ok((lease, order))
-    }
-
-    async fn run_code(
-        self: &Arc<Self>,
-        live: &Arc<Live>,
-        number: u32,
-        sandbox: &mut dyn Sandbox,
-        request: &Request,
-        start_by: Instant,
-    ) -> Over {
-        let wall = Duration::from_millis(request.timeout_ms);
-        let snippet = Snippet {
-            language: request.language,
-            code: &request.code,
-            timeout: wall,
-            output_bytes_max: self.limits.output_bytes,
-        };
-        let started = Notify::new();
-        let watched =
-            Watched { pool: &self.pool, live, run: live.run().id, number, started: &started };
-        let mut run = sandbox.run(&snippet, &watched);
-        // Until the code starts it is the candidate's share of time that passes, from then on the code's own.
-        let early = tokio::select! {
-            () = live.cancel.cancelled() => return cancelled(),
-            ended = &mut run => Some(ended),
-            () = started.notified() => None,
-            () = sleep_until(start_by.into()) => {
-                return failed(Failure::leaving_perhaps(Reason::StartTimeout));
-            }
-        };
-        let begun = Instant::now();
-        let ended = if let Some(ended) = early {
-            Ok(ended)
-        } else {
-            tokio::select! {
-                () = live.cancel.cancelled() => return cancelled(),
-                ended = timeout(wall + RUN_GRACE, run) => ended,
-            }
-        };
-        let code_started = live.run().attempts.last().is_some_and(|one| one.code_started);
-        match ended {
-            Ok(Ended::Exited { exit_code, duration }) => {
-                Over { exit_code: Some(exit_code), ..timed(AttemptOutcome::Completed, duration) }
-            }
-            Ok(Ended::TimedOut { duration }) => timed(AttemptOutcome::TimedOut, duration),
-            Ok(Ended::Lost(failure)) if code_started => Over {
-                outcome: AttemptOutcome::Interrupted,
-                ran_for: Some(begun.elapsed()),
-                ..failed(failure)
-            },
-            Ok(Ended::Lost(failure)) => failed(failure),
-            // The adapter should have said so itself.
-            Err(_) => timed(AttemptOutcome::TimedOut, begun.elapsed()),
-        }
-    }
-
-    async fn end_attempt(
-        &self,
-        live: &Live,
-        number: u32,
-        lease: &Lease,
-        over: &Over,
-        next: Next,
-    ) -> Result<(), StoreError> {
-        let ended = Timestamp::now();
-        let begun: Option<Timestamp> = lease.created_at.parse().ok();
-        let took = begun.map(|begun| ended.duration_since(begun));
-        let took = took.and_then(|took| Duration::try_from(took).ok()).unwrap_or_default();
-        let attempt = live.run().attempts.into_iter().find(|attempt| attempt.number == number);
-        let Some(mut attempt) = attempt else { return Ok(()) };
-        attempt.outcome = Some(over.outcome);
-        attempt.reason = over.reason;
-        attempt.http_status = over.http_status;
-        attempt.next = Some(next);
-        attempt.duration_ms = Some(millis(took));
-        if matches!(over.outcome, AttemptOutcome::Completed | AttemptOutcome::TimedOut) {
-            attempt.stage = Stage::Done;
-        }
-        if over.remains == Remains::Nothing {
-            attempt.teardown.state = TeardownState::NothingCreated;
-        }
-        let mut transaction = self.pool.begin_with("begin immediate").await?;
-        store::end_attempt(&mut transaction, &lease.run_id, &attempt).await?;
-        let ended = stamp(ended);
-        match over.remains {
-            Remains::Nothing => lease::close_empty(&mut transaction, &lease.id, &ended).await?,
-            Remains::Perhaps => lease::end(&mut transaction, &lease.id, &ended).await?,
-        }
-        transaction.commit().await?;
-        live.change_attempt(number, |own| *own = attempt);
-        Ok(())
-    }
-
     /// Writes the end of a run: its record never changes again.
     async fn finish(
         &self,
@@ -700,27 +459,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Tells the log and the breaker of a failure of a provider's platform.
-    fn note(&self, slug: &'static str, failure: &Failure) {
-        warn!(
-            provider.slug = slug,
-            reason = failure.reason.word(),
-            http.status = failure.http_status,
-            error = failure.source.as_deref().map(|source| source as &dyn std::error::Error),
-            "an attempt failed"
-        );
-        // What we asked wrongly, too often or on purpose says nothing of the platform; and what callers fill up among
-        // themselves must not shut our own sandbox for all of them.
-        let says_nothing = match failure.reason {
-            Reason::RateLimited | Reason::BadRequest | Reason::Drill => true,
-            Reason::Outage => false,
-            _ => slug == start::OPEN_TO_ALL,
-        };
-        if !says_nothing {
-            self.breaker(slug, |breaker| breaker.fails(Instant::now()));
-        }
-    }
-
     /// The receipt of a run: record, output and leases, each from where it is kept.
     async fn receipt(&self, id: &str) -> Result<Option<Receipt>, StoreError> {
         let live = self.live(id).map(|live| live.snapshot());
@@ -743,82 +481,8 @@ impl Inner {
     }
 }
 
-/// The size of a sandbox that costs nothing.
-const NO_SIZE: Shape =
-    Shape { vcpu: Quantity::ZERO, memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO };
-
-/// When the platform itself must have killed a sandbox: a little after the wall clock, in its own steps.
-fn kill_horizon(terms: &adapter::Terms, timeout: Duration) -> Duration {
-    let least = timeout + KILL_AFTER_TIMEOUT;
-    let step = terms.kill_step.max(Duration::from_millis(1));
-    let steps = least.as_nanos().div_ceil(step.as_nanos());
-    step.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX))
-}
-
 fn end(run: &mut Run, outcome: Outcome) {
     run.state = RunState::Final;
     run.outcome = Some(outcome);
     run.final_at = Some(now());
-}
-
-fn failed(failure: Failure) -> Over {
-    Over {
-        outcome: AttemptOutcome::Unavailable,
-        reason: Some(failure.reason),
-        http_status: failure.http_status,
-        remains: failure.remains,
-        exit_code: None,
-        ran_for: None,
-    }
-}
-
-fn cancelled() -> Over {
-    Over {
-        outcome: AttemptOutcome::Cancelled,
-        reason: None,
-        http_status: None,
-        remains: Remains::Perhaps,
-        exit_code: None,
-        ran_for: None,
-    }
-}
-
-fn timed(outcome: AttemptOutcome, duration: Duration) -> Over {
-    Over { outcome, ran_for: Some(duration), ..cancelled() }
-}
-
-/// What an adapter tells while a sandbox works, put where it belongs.
-struct Watched<'a> {
-    pool: &'a SqlitePool,
-    live: &'a Live,
-    run: String,
-    number: u32,
-    started: &'a Notify,
-}
-
-#[async_trait]
-impl Watch for Watched<'_> {
-    fn stage(&self, stage: Stage) {
-        self.live.change_attempt(self.number, |attempt| attempt.stage = stage);
-    }
-
-    async fn code_starts(&self) -> Result<(), Unrecorded> {
-        store::set_code_started(self.pool, &self.run, self.number).await.map_err(|error| {
-            error!(error = &error as &dyn std::error::Error, "a run could not be recorded");
-            Unrecorded
-        })?;
-        self.live.change_attempt(self.number, |attempt| {
-            (attempt.code_started, attempt.stage) = (true, Stage::Run);
-        });
-        self.started.notify_one();
-        Ok(())
-    }
-
-    fn output(&self, stream: Stream, bytes: &[u8]) {
-        self.live.output(stream, bytes);
-    }
-
-    fn dropped(&self, stream: Stream, bytes: u64) {
-        self.live.dropped(stream, bytes);
-    }
 }

@@ -11,9 +11,10 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::adapter::Readiness;
+use super::attempt::kill_horizon;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
-use super::{Drive, Inner, SandboxRouter, after, day, end, kill_horizon, locked, millis, stamp};
+use super::{Drive, Inner, SandboxRouter, after, day, end, locked, millis, stamp};
 use crate::access::{self, Caller, RandomError, hex, random_hex, sha256};
 use crate::catalog::claim::Tier;
 use crate::money::Usd;

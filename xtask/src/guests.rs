@@ -10,15 +10,18 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use crate::children::run as run_child;
+use crate::children::{ask, run as run_child};
+use crate::packages;
 use crate::progress::step;
-use crate::project::{Project, find_program};
+use crate::project::Project;
 use crate::toolchain::Toolchain;
 
 const PYTHON: &str = "python.wasm";
 const JAVASCRIPT: &str = "qjs.wasm";
 const PYTHON_SOURCES: [&str; 3] = ["app.py", "preload.py", "runner.wit"];
 const SUMS: &str = "SHA256SUMS";
+/// What Python is needed for.
+const PURPOSE: &str = "to rebuild the guests of the embedded sandbox";
 /// As small as zstd gets without special settings for whoever unpacks it.
 const LEVEL: i32 = 19;
 
@@ -122,14 +125,16 @@ impl Tools {
             return Ok(tools);
         }
         step("Installing what the guests are built by");
-        let python = find_program("python3")
-            .context("the guests are built by Python 3.10 or newer: install it")?;
+        let python = packages::find_or_install(&["python3"], PURPOSE)?;
+        // Debian and Ubuntu have Python's own installer apart.
+        let mut look = Command::new(&python);
+        look.args(["-c", "import ensurepip, venv; print(1)"]).stderr(Stdio::null());
+        if ask(&mut look).is_none() {
+            packages::install(&["python3-venv"], PURPOSE)?;
+        }
         let mut venv = Command::new(python);
         venv.args(["-m", "venv", "--clear"]).arg(&tools.folder);
-        run_child(
-            &mut venv,
-            "python3 -m venv (on Debian and Ubuntu it wants the package python3-venv)",
-        )?;
+        run_child(&mut venv, "python3 -m venv")?;
         let mut pip = Command::new(tools.program("python"));
         pip.args([
             "-m",
