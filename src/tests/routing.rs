@@ -26,6 +26,9 @@ use crate::runs::{
 use crate::standins::scripted::{Script, Scripted};
 use crate::state::today;
 
+/// How long a test waits for what comes by itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// A router over scripted providers with a database of its own.
 struct Bench {
     router: SandboxRouter,
@@ -79,6 +82,11 @@ impl Bench {
 
     /// The receipt once every sandbox of the run is gone.
     async fn settled(&self, id: &str) -> Receipt {
+        let settled = tokio::time::timeout(PATIENCE, self.until_settled(id)).await;
+        settled.unwrap_or_else(|_| panic!("{id}: a sandbox is owed that nobody destroys"))
+    }
+
+    async fn until_settled(&self, id: &str) -> Receipt {
         loop {
             let receipt = self.router.receipt(id).await.unwrap().unwrap();
             let is_pending = |state| state == TeardownState::Pending;
@@ -426,9 +434,9 @@ async fn a_run_whose_task_breaks_off_is_ended_and_its_sandbox_destroyed() {
     let request = bench.request(&of(&["e2b"]));
     let id = bench.router.submit(request, &caller, None).await.unwrap().id;
     bench.router.wait(&id).await;
-    while bench.router.receipt(&id).await.unwrap().unwrap().run.attempts[0].outcome.is_none() {
-        bench.router.reap().await.unwrap();
-    }
+    let told = bench.router.receipt(&id).await.unwrap().unwrap().run;
+    assert_eq!(told.outcome, Some(Outcome::Interrupted), "it is written down before it is told");
+    bench.router.reap().await.unwrap();
     let run = bench.settled(&id).await.run;
     assert_eq!(run.outcome, Some(Outcome::Interrupted));
     assert_eq!((provider.executions(), provider.left()), (1, 0));
