@@ -8,11 +8,12 @@ use std::num::NonZeroU32;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 use sqlx::{SqliteConnection, SqlitePool};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
+use crate::hash::{hexadecimal, sha256};
+use crate::moment::second;
 use crate::money::Usd;
 
 /// How a token begins: people and scanners recognise it.
@@ -30,27 +31,13 @@ const IPV6_SUBSCRIBER_BITS: u32 = 64;
 pub fn random_hex<const BYTES: usize>() -> Result<String, RandomError> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
-    Ok(hex(&bytes))
+    Ok(hexadecimal(&bytes))
 }
 
 /// The system has no randomness to give.
 #[derive(Debug, Error)]
 #[error("the system gives no random numbers")]
 pub struct RandomError;
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
-        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
-        text
-    })
-}
-
-/// SHA-256 of a text.
-pub fn sha256(text: &str) -> [u8; 32] {
-    Sha256::digest(text).into()
-}
 
 /// Whether a secret is the one of a hash, in a time that tells nothing.
 pub fn is_secret(secret: &str, hash: &[u8]) -> bool {
@@ -109,9 +96,7 @@ impl From<TokenRow> for Token {
         Self {
             id: row.id,
             name: row.name,
-            daily_budget_usd: Usd::of_picodollars(
-                u64::try_from(row.daily_budget_picousd).unwrap_or(0),
-            ),
+            daily_budget_usd: Usd::of_picodollars(row.daily_budget_picousd),
             providers: row.providers.map(|slugs| slugs.split(',').map(str::to_owned).collect()),
             created_at: row.created_at,
             revoked_at: row.revoked_at,
@@ -146,7 +131,7 @@ pub async fn create(
     .bind(&id)
     .bind(name)
     .bind(&sha256(&secret)[..])
-    .bind(integer(daily_budget_usd.picodollars()))
+    .bind(daily_budget_usd.picodollars())
     .bind(providers.map(|slugs| slugs.join(",")))
     .bind(second(now))
     .execute(pool)
@@ -187,16 +172,15 @@ pub async fn taken(
     connection: &mut SqliteConnection,
     token_id: &str,
     day: &str,
-) -> Result<u64, sqlx::Error> {
-    let sum: i64 = sqlx::query_scalar(
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
         "select coalesce(sum(coalesce(settled_picousd, reserved_picousd)), 0) from reservation \
          where token_id = ? and day = ?",
     )
     .bind(token_id)
     .bind(day)
     .fetch_one(connection)
-    .await?;
-    Ok(u64::try_from(sum).unwrap_or(0))
+    .await
 }
 
 /// Takes what a run may cost from the budget of a day. The caller holds an immediate transaction, in which it has seen that
@@ -206,7 +190,7 @@ pub async fn reserve(
     token_id: &str,
     run_id: &str,
     day: &str,
-    picodollars: u64,
+    picodollars: i64,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "insert into reservation (run_id, token_id, day, reserved_picousd) values (?, ?, ?, ?)",
@@ -214,7 +198,7 @@ pub async fn reserve(
     .bind(run_id)
     .bind(token_id)
     .bind(day)
-    .bind(integer(picodollars))
+    .bind(picodollars)
     .execute(connection)
     .await
     .map(drop)
@@ -224,24 +208,16 @@ pub async fn reserve(
 pub async fn settle(
     connection: &mut SqliteConnection,
     run_id: &str,
-    picodollars: u64,
+    picodollars: i64,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "update reservation set settled_picousd = min(?, reserved_picousd) where run_id = ? and settled_picousd is null",
     )
-    .bind(integer(picodollars))
+    .bind(picodollars)
     .bind(run_id)
     .execute(connection)
     .await
     .map(drop)
-}
-
-fn integer(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn second(now: Timestamp) -> String {
-    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// How often an address without a token may start a run.

@@ -39,6 +39,18 @@ pub mod comparison;
 /// Figures as the shapes of pictures.
 pub mod picture;
 
+/// Instants and durations, one form each.
+#[cfg(feature = "ssr")]
+pub mod moment;
+
+/// Hashes and hexadecimal digits.
+#[cfg(feature = "ssr")]
+pub mod hash;
+
+/// Errors with their causes.
+#[cfg(feature = "ssr")]
+pub mod causes;
+
 /// The SQLite file: opened, migrated or refused.
 #[cfg(feature = "ssr")]
 pub mod database;

@@ -23,12 +23,14 @@ use clap::{Parser, Subcommand};
 use sqlx::SqlitePool;
 use thud::catalog::load::{CatalogFile, Problem, digest, embedded_files, files_in, load};
 use thud::catalog::{Catalog, store};
+use thud::causes::chain;
+use thud::moment::today;
 use thud::router::adapter::Adapter;
 use thud::router::embedded::{self, Embedded};
 use thud::router::local::Local;
 use thud::router::{Limits, SandboxRouter};
 use thud::server::config::Config;
-use thud::state::{AppState, Site, today};
+use thud::state::{AppState, Site};
 use thud::{api, database, router, server};
 use tokio_util::sync::CancellationToken;
 
@@ -154,18 +156,6 @@ fn bench_local(samples: usize) -> Result<(), String> {
     runtime.block_on(embedded::measure(&options, samples, tell)).map_err(|error| chain(&error))
 }
 
-/// An error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut line = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    line
-}
-
 fn serve() -> Result<(), String> {
     let config = Config::from_env()?;
     let log = tracing_subscriber::fmt()
@@ -212,10 +202,11 @@ async fn opened(
 
 /// Every provider that this site can run code at. Must be called in a Tokio runtime.
 fn adapters(config: &Config) -> Result<Vec<Arc<dyn Adapter>>, String> {
-    let memory_bytes = config.local_memory_mib * BYTES_PER_MIB;
-    let options = embedded_options(config.cache_dir.clone());
-    let options = embedded::Options { memory_bytes_per_run: memory_bytes, ..options };
-    let local = Local::new(Embedded::open(options), memory_bytes);
+    let options = embedded::Options {
+        memory_bytes_per_run: config.local_memory_mib * BYTES_PER_MIB,
+        ..embedded_options(config.cache_dir.clone())
+    };
+    let local = Local::new(Embedded::open(options));
     let mut adapters: Vec<Arc<dyn Adapter>> = vec![Arc::new(local)];
     if config.standins {
         adapters.extend(standins::offered()?);

@@ -177,15 +177,15 @@ decimal_type! {
 const PICO: u64 = 1_000_000_000_000;
 
 impl Usd {
-    /// A count of picodollars.
-    pub fn of_picodollars(count: u64) -> Self {
-        Self(Decimal::from(count) / Decimal::from(PICO))
+    /// A count of picodollars, as the database holds it; nothing where it is negative.
+    pub fn of_picodollars(count: i64) -> Self {
+        Self(Decimal::from(count.max(0)) / Decimal::from(PICO))
     }
 
-    /// The amount in picodollars, rounded up; the largest count where it is beyond.
-    pub fn picodollars(self) -> u64 {
+    /// The amount in picodollars, rounded up; the largest count that the database holds where it is beyond.
+    pub fn picodollars(self) -> i64 {
         let count = self.0.checked_mul(Decimal::from(PICO)).map(|count| count.ceil());
-        count.and_then(|count| u64::try_from(count).ok()).unwrap_or(u64::MAX)
+        count.and_then(|count| i64::try_from(count).ok()).unwrap_or(i64::MAX)
     }
 
     /// The amount as a page shows it: two places at least, thousands apart, every digit that is needed to

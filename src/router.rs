@@ -36,8 +36,6 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::civil::Date;
-use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 use sqlx::SqlitePool;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -49,11 +47,12 @@ use self::adapter::{Adapter, Remains};
 use self::attempt::Over;
 use self::breaker::Breaker;
 use self::live::Live;
-use self::plan::{Action, Candidate, Selection, Tried};
+use self::plan::{Action, Selection, Tried};
 use self::prices::Prices;
 use self::reaper::Care;
 use crate::access::Rate;
 use crate::catalog::Catalog;
+use crate::moment::{millis, stamp};
 use crate::runs::events::{Cursor, Event};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{
@@ -137,11 +136,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An instant as records have it: RFC 3339 in UTC, to the millisecond.
-fn stamp(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
-}
-
 fn now() -> String {
     stamp(Timestamp::now())
 }
@@ -149,14 +143,6 @@ fn now() -> String {
 fn after(at: Timestamp, wait: Duration) -> Timestamp {
     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
     at.saturating_add(wait).unwrap_or(Timestamp::MAX)
-}
-
-fn day(at: Timestamp) -> Date {
-    Offset::UTC.to_datetime(at).date()
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl SandboxRouter {
@@ -208,12 +194,6 @@ impl SandboxRouter {
         self.0.adapter(slug).and_then(|adapter| adapter.about())
     }
 
-    /// What each provider offers, and whether it can be used now.
-    pub fn terms(&self) -> Vec<(&'static str, adapter::Terms, adapter::Readiness)> {
-        let terms = |one: &Arc<dyn Adapter>| (one.slug(), one.terms(), one.readiness());
-        self.0.adapters.iter().map(terms).collect()
-    }
-
     /// Looks for sandboxes that are owed a teardown, now.
     pub async fn reap(&self) -> Result<Report, StoreError> {
         self.0.reap(Care::Ours).await
@@ -242,6 +222,13 @@ impl SandboxRouter {
         self.0.receipt(id).await
     }
 
+    /// The same without output and code, for lists.
+    pub async fn outline(&self, id: &str) -> Result<Option<Receipt>, StoreError> {
+        let Some(run) = self.0.record(id).await? else { return Ok(None) };
+        let kept_until = store::kept_until(&self.0.pool, id).await?;
+        Ok(Some(Receipt { run, output: None, code: None, kept_until }))
+    }
+
     /// Waits until a run of this process is final and, for a moment, until its sandbox is gone; never past its deadline.
     pub async fn wait(&self, id: &str) {
         let Some(live) = self.0.live(id) else { return };
@@ -250,8 +237,8 @@ impl SandboxRouter {
             |run: &Run| run.attempts.iter().all(|one| one.teardown.state != TeardownState::Pending);
         let settled = async {
             // Whoever waits holds the run, and so its sender: neither can fail.
-            let _ = changes.wait_for(|_| live.run().is_final()).await;
-            let gone = changes.wait_for(|_| is_settled(&live.run()));
+            let _ = changes.wait_for(|_| live.is_final()).await;
+            let gone = changes.wait_for(|_| live.read(is_settled));
             let _ = timeout(TEARDOWN_PATIENCE, gone).await;
         };
         let _ = timeout_at(live.deadline.into(), settled).await;
@@ -286,22 +273,12 @@ impl SandboxRouter {
             .map_or(("", ""), |output| (output.stdout.as_str(), output.stderr.as_str()));
         Ok(crate::runs::events::next(run, stdout, stderr, at))
     }
-
-    /// Ends a run that is on its way; `false` where it is not.
-    pub fn cancel(&self, id: &str) -> bool {
-        let live = self.0.live(id).filter(|live| !live.run().is_final());
-        if let Some(live) = &live {
-            live.cancel.cancel();
-        }
-        live.is_some()
-    }
 }
 
 /// One run on its way through the loop.
 struct Drive {
     live: Arc<Live>,
     request: Request,
-    floor: crate::catalog::claim::Tier,
     selection: Selection,
 }
 
@@ -326,7 +303,7 @@ impl Inner {
     /// Sees a run through to its end, whatever happens on the way.
     async fn see_through(self: Arc<Self>, drive: Drive, place: OwnedSemaphorePermit) {
         let live = drive.live.clone();
-        let id = live.run().id;
+        let id = live.id();
         let inner = self.clone();
         // A task of its own: a panic in there is an error here.
         let ended = tokio::spawn(async move { inner.attempts(&drive).await }).await;
@@ -356,16 +333,10 @@ impl Inner {
         let Drive { live, request, selection, .. } = drive;
         let timeout = Duration::from_millis(request.timeout_ms);
         let mut tried: Vec<Tried> = Vec::new();
-        store::set_running(&self.pool, &live.run().id).await?;
+        store::set_running(&self.pool, &live.id()).await?;
         live.change(|run| run.state = RunState::Running);
         if !self.is_ready(selection, &live.cancel).await {
-            live.change(|run| {
-                run.not_tried.extend(selection.candidates.iter().map(|one| NotTried {
-                    provider: one.provider.clone(),
-                    reason: Omission::WarmingUp,
-                }));
-            });
-            return self.finish(drive, Outcome::Unavailable, None).await;
+            return self.finish(drive, Outcome::Unavailable, None, Omission::WarmingUp).await;
         }
         loop {
             let left = live.deadline.saturating_duration_since(Instant::now());
@@ -373,13 +344,14 @@ impl Inner {
                 match plan::next(selection, timeout, request.fallback, &tried, left) {
                     Action::Try { candidate, start_within } => (candidate, start_within),
                     // Only where there is nobody to try at all: else the end is written with the last attempt.
-                    Action::End { outcome, .. } => return self.finish(drive, outcome, None).await,
+                    Action::End { outcome, .. } => {
+                        return self.finish(drive, outcome, None, Omission::Deadline).await;
+                    }
                 };
             let number = u32::try_from(candidate + 1).unwrap_or(u32::MAX);
             let candidate = &selection.candidates[candidate];
             let (lease, over) = self.attempt(drive, candidate, number, start_within).await?;
-            let code_started =
-                live.run().attempts.last().is_some_and(|attempt| attempt.code_started);
+            let code_started = live.code_started();
             tried.push(Tried { outcome: over.outcome, code_started });
             let left = live.deadline.saturating_duration_since(Instant::now());
             let action = plan::next(selection, timeout, request.fallback, &tried, left);
@@ -392,7 +364,9 @@ impl Inner {
                 self.tear_down(live, lease);
             }
             if let Action::End { outcome, .. } = action {
-                return self.finish(drive, outcome, Some(&over)).await;
+                let is_late = outcome == Outcome::Unavailable;
+                let rest = if is_late { Omission::Deadline } else { Omission::NotNeeded };
+                return self.finish(drive, outcome, Some(&over), rest).await;
             }
         }
     }
@@ -411,12 +385,13 @@ impl Inner {
         }
     }
 
-    /// Writes the end of a run: its record never changes again.
+    /// Writes the end of a run: its record never changes again. `rest` is why those were not tried who were not.
     async fn finish(
         &self,
         drive: &Drive,
         outcome: Outcome,
         last: Option<&Over>,
+        rest: Omission,
     ) -> Result<(), StoreError> {
         let Drive { live, selection, .. } = drive;
         let output: Output = live.end_output();
@@ -424,29 +399,15 @@ impl Inner {
         end(&mut run, outcome);
         run.exit_code = last.and_then(|over| over.exit_code);
         run.duration_ms = last.and_then(|over| over.ran_for).map(millis);
-        run.provider = run
-            .attempts
-            .last()
-            .filter(|attempt| attempt.code_started)
-            .map(|attempt| attempt.provider.clone());
+        run.provider = run.ran_at();
         run.output_mode = run
             .provider
             .as_deref()
             .and_then(|slug| self.adapter(slug))
             .map(|adapter| adapter.terms().output_mode);
-        let is_told =
-            |one: &&Candidate| run.not_tried.iter().any(|other| other.provider == one.provider);
-        let rest: Vec<Candidate> = selection
-            .candidates
-            .iter()
-            .skip(run.attempts.len())
-            .filter(|one| !is_told(one))
-            .cloned()
-            .collect();
-        let reason =
-            if outcome == Outcome::Unavailable { Omission::Deadline } else { Omission::NotNeeded };
+        let not_tried = selection.candidates.iter().skip(run.attempts.len());
         run.not_tried
-            .extend(rest.into_iter().map(|one| NotTried { provider: one.provider, reason }));
+            .extend(not_tried.map(|one| NotTried { provider: one.provider.clone(), reason: rest }));
         let mut transaction = self.pool.begin_with("begin immediate").await?;
         store::end(&mut transaction, &run, &output).await?;
         teardown::settle_if_over(&mut transaction, &run.id, Some(outcome)).await?;
@@ -469,6 +430,15 @@ impl Inner {
         if let Some((run, output)) = live {
             return Ok(Some(Receipt { run, output: Some(output), code, kept_until }));
         }
+        let Some(run) = self.record(id).await? else { return Ok(None) };
+        Ok(Some(Receipt { run, output: text.map(|text| text.output), code, kept_until }))
+    }
+
+    /// The record of a run with what its leases say, without output and code.
+    async fn record(&self, id: &str) -> Result<Option<Run>, StoreError> {
+        if let Some(live) = self.live(id) {
+            return Ok(Some(live.run()));
+        }
         let Some(mut run) = store::find(&self.pool, id).await? else { return Ok(None) };
         for paid in lease::of_run(&self.pool, id).await? {
             let attempt = run.attempts.iter_mut().find(|one| one.number == paid.attempt);
@@ -477,7 +447,7 @@ impl Inner {
                 attempt.cost = paid.cost.unwrap_or(attempt.cost);
             }
         }
-        Ok(Some(Receipt { run, output: text.map(|text| text.output), code, kept_until }))
+        Ok(Some(run))
     }
 }
 

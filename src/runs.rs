@@ -421,6 +421,12 @@ impl Run {
         self.attempts.iter().fold(Cost::ZERO, |sum, attempt| sum.plus(attempt.cost))
     }
 
+    /// Who ran its code, as far as any may have run.
+    pub fn ran_at(&self) -> Option<String> {
+        let last = self.attempts.last().filter(|attempt| attempt.code_started);
+        last.map(|attempt| attempt.provider.clone())
+    }
+
     /// Whether its record will not change any more.
     pub fn is_final(&self) -> bool {
         self.state == RunState::Final

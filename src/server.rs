@@ -1,5 +1,6 @@
 //! All routes and all middleware, in order, on one screen.
 
+mod about_runs;
 mod caching;
 pub mod config;
 mod crawlers;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::Offset;
 use quick_cache::sync::Cache;
 use sqlx::SqlitePool;
 use thiserror::Error;
@@ -14,6 +13,7 @@ use thiserror::Error;
 use crate::catalog::Catalog;
 use crate::catalog::load::{CatalogFile, Readable, load_readable};
 use crate::catalog::store::{self, Published, Revision};
+use crate::moment::today;
 use crate::router::adapter::Adapter;
 use crate::router::{Limits, SandboxRouter};
 
@@ -178,14 +178,4 @@ impl Site {
     pub fn absolute(&self, path: &str) -> String {
         format!("{}{path}", self.public_url.as_ref().unwrap_or(&self.base_url))
     }
-}
-
-/// The day in UTC at an instant.
-pub fn day_of(instant: Timestamp) -> Date {
-    Offset::UTC.to_datetime(instant).date()
-}
-
-/// Today in UTC.
-pub fn today() -> Date {
-    day_of(Timestamp::now())
 }

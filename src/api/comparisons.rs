@@ -8,8 +8,8 @@ use super::tables;
 use super::views::Envelope;
 use super::views::comparison::ComparisonView;
 use crate::comparison::{COMPARED_MAX, Comparison};
+use crate::moment::today;
 use crate::query::FieldError;
-use crate::state::today;
 
 /// Providers side by side: what decides, what each is good for, and every row with its sources.
 #[utoipa::path(get, path = "/api/v1/compare", params(

@@ -14,8 +14,8 @@ use crate::calculator::offer::Offers;
 use crate::catalog::card::PriceCard;
 use crate::catalog::provider::Provider;
 use crate::catalog::shape::{Ask, price};
+use crate::moment::today;
 use crate::query::FieldError;
-use crate::state::today;
 
 /// What a sandbox of every variant costs for a shape and a time.
 #[utoipa::path(get, path = "/api/v1/prices", params(

@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::problem::Problem;
+use crate::moment::stamp;
 use crate::runs::health::{Health, Sample, WINDOWS, health, worked};
 use crate::runs::store::{self, StoreError};
 use crate::state::AppState;
@@ -64,7 +65,7 @@ pub async fn find_health(State(state): State<AppState>) -> Result<Json<Vec<Healt
     let since = |window: std::time::Duration| {
         let window = SignedDuration::try_from(window).unwrap_or(SignedDuration::MAX);
         let since = now.saturating_sub(window).unwrap_or(Timestamp::MIN);
-        since.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+        stamp(since)
     };
     let longest = WINDOWS.map(|(_, window)| window).into_iter().max().unwrap_or_default();
     let rows = store::samples(&state.pool, &since(longest)).await.map_err(StoreError::from)?;

@@ -11,8 +11,8 @@ use super::views::{Envelope, PriceView, ProviderView};
 use crate::catalog::listing::{Question, Row, list};
 use crate::catalog::word::PriceKind;
 use crate::catalog::{Catalog, Provider};
+use crate::moment::today;
 use crate::query::{LISTING, unknown_slug};
-use crate::state::today;
 
 /// The largest `limit`.
 const LIMIT_MAX: u64 = 1_000;

@@ -1,13 +1,13 @@
 //! `/api/v1/runs`: start a run, read it, follow it, end it.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, FromRequestParts, Path, RawQuery, State};
+use axum::extract::{ConnectInfo, FromRef, FromRequestParts, Path, RawQuery, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
@@ -15,7 +15,7 @@ use futures_util::stream;
 
 use super::problem::Problem;
 use super::views::runs::{AttemptView, PieceView, RunRequest, RunView, RunsView};
-use crate::access::{self, Caller, Token};
+use crate::access::{self, Caller};
 use crate::query::{FieldError, Query};
 use crate::router::Refusal;
 use crate::runs::Receipt;
@@ -33,39 +33,31 @@ const LIMIT_MAX: u64 = 100;
 /// The header by which whoever started a run may end it.
 const CANCEL_SECRET: &str = "x-cancel-secret";
 
-/// The address of a client, where the server knows it.
-pub struct Address(Option<IpAddr>);
-
-impl<S: Send + Sync> FromRequestParts<S> for Address {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        Ok(Self(peer.map(|ConnectInfo(peer)| peer.ip())))
-    }
-}
-
 /// Who asks: the token of the header, or an address without one. A token that is none is refused, never ignored.
-async fn caller(
-    state: &AppState,
-    headers: &HeaderMap,
-    address: Address,
-) -> Result<Caller, Problem> {
-    match headers.get(header::AUTHORIZATION) {
-        None => Ok(Caller::Anonymous(address.0)),
-        Some(value) => token(state, value).await.map(Caller::Token),
+pub struct Asking(Caller);
+
+impl<S: Send + Sync> FromRequestParts<S> for Asking
+where
+    AppState: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Some(value) = parts.headers.get(header::AUTHORIZATION) else {
+            let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+            return Ok(Self(Caller::Anonymous(peer.map(|ConnectInfo(peer)| peer.ip()))));
+        };
+        let words = value.to_str().ok().and_then(|value| value.split_once(' '));
+        let token = words.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let (_, text) = token.ok_or_else(unauthorized)?;
+        let pool = AppState::from_ref(state).pool;
+        let found = access::verify(&pool, text.trim()).await.map_err(StoreError::from)?;
+        found.map(|token| Self(Caller::Token(token))).ok_or_else(unauthorized)
     }
 }
 
-async fn token(state: &AppState, value: &HeaderValue) -> Result<Token, Problem> {
-    let refused = || Problem::of_status(StatusCode::UNAUTHORIZED);
-    let text = value.to_str().ok().and_then(|value| value.split_once(' '));
-    let (scheme, text) = text.ok_or_else(refused)?;
-    if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(refused());
-    }
-    let found = access::verify(&state.pool, text.trim()).await.map_err(StoreError::from)?;
-    found.ok_or_else(refused)
+fn unauthorized() -> Problem {
+    Problem::of_status(StatusCode::UNAUTHORIZED)
 }
 
 impl From<StoreError> for Problem {
@@ -140,11 +132,10 @@ fn read(headers: &HeaderMap, body: &Bytes) -> Result<RunRequest, Problem> {
 ))]
 pub async fn start_run(
     State(state): State<AppState>,
-    address: Address,
+    Asking(caller): Asking,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    let caller = caller(&state, &headers, address).await?;
     let asked = read(&headers, &body)?;
     let key = asked.idempotency_key.as_deref();
     let known = state.sandboxes.providers();
@@ -207,11 +198,10 @@ pub async fn find_run(
 ))]
 pub async fn list_runs(
     State(state): State<AppState>,
-    headers: HeaderMap,
+    Asking(caller): Asking,
     RawQuery(query): RawQuery,
 ) -> Result<Json<RunsView>, Problem> {
-    let unauthorized = || Problem::of_status(StatusCode::UNAUTHORIZED);
-    let token = token(&state, headers.get(header::AUTHORIZATION).ok_or_else(unauthorized)?).await?;
+    let token = caller.token().ok_or_else(unauthorized)?;
     let mut query = Query::new(query.as_deref(), &["limit", "cursor"]);
     let limit = query.optional_count("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
     let before = query.word("cursor", cursor);
@@ -228,8 +218,8 @@ pub async fn list_runs(
     let next_cursor = ids.last().filter(|_| is_more).map(|(at, id)| format!("{at}_{id}"));
     let mut result = Vec::new();
     for (_, id) in &ids {
-        let receipt = Receipt { output: None, ..found(&state, id).await? };
-        result.push(RunView::new(&receipt, None));
+        let outline = state.sandboxes.outline(id).await?;
+        result.extend(outline.map(|outline| RunView::new(&outline, None)));
     }
     Ok(Json(RunsView { result, next_cursor }))
 }
@@ -253,18 +243,15 @@ fn cursor(text: &str) -> Result<(String, String), String> {
 ))]
 pub async fn cancel_run(
     State(state): State<AppState>,
-    address: Address,
+    Asking(caller): Asking,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<RunView>, Problem> {
-    let caller = caller(&state, &headers, address).await?;
     let secret = headers.get(CANCEL_SECRET).and_then(|secret| secret.to_str().ok());
     match state.sandboxes.cancel_by(&id, &caller, secret).await? {
         None => Err(Problem::not_found("there is no run of this id")),
         Some(true) => Ok(Json(RunView::new(&found(&state, &id).await?, None))),
-        Some(false) if caller.token().is_none() && secret.is_none() => {
-            Err(Problem::of_status(StatusCode::UNAUTHORIZED))
-        }
+        Some(false) if caller.token().is_none() && secret.is_none() => Err(unauthorized()),
         Some(false) => Err(Problem::of_status(StatusCode::FORBIDDEN)
             .saying("the token or the cancel_secret that started the run is needed")),
     }
@@ -307,7 +294,10 @@ async fn told(
     let named = |name: &str, next: Cursor| sse::Event::default().event(name).id(next.to_string());
     let next = state.sandboxes.next_event(id, at, kept).await.ok()?;
     let Some((event, next)) = next else {
-        let receipt = state.sandboxes.receipt(id).await.ok()??;
+        let receipt = match kept.take() {
+            Some(receipt) => receipt,
+            None => state.sandboxes.receipt(id).await.ok()??,
+        };
         // A run that a former process left is not over before the reaper has ended it.
         if !receipt.run.is_final() {
             return None;

@@ -32,6 +32,7 @@ use super::score::{Measurement, Score, Statistic};
 use super::word::{
     Basis, Beginning, By, Component, Confidence, Kind, PriceKind, Scope, ScoreKind, Status,
 };
+use crate::hash::hexadecimal;
 use crate::money::{Measured, Quantity, Rate, RateUnit, Usd};
 
 /// The catalog that is built in.
@@ -146,11 +147,6 @@ pub fn digest(files: &[CatalogFile]) -> String {
         hasher.update(&file.text);
     }
     hexadecimal(&hasher.finalize())
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// Reads every file. Either all of them are right, or every problem of all of them comes back.

@@ -9,6 +9,7 @@ use sqlx::{SqliteConnection, SqlitePool};
 use super::Provider;
 use super::change::{ProviderChange, between};
 use super::load::{CatalogFile, digest, load};
+use crate::moment::second;
 
 /// Hex digits of the digest that name a revision.
 pub const REVISION_DIGITS: usize = 12;
@@ -95,7 +96,7 @@ pub async fn publish(
     {
         return Ok(newest);
     }
-    let published_at = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let published_at = second(now);
     let number = insert_revision(&mut transaction, &digest, &published_at).await?;
     for file in files {
         insert_file(&mut transaction, number, file).await?;

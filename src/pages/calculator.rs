@@ -9,12 +9,12 @@ use crate::catalog::{Catalog, Provider};
 use crate::islands::calculator::{self, Calculator};
 use crate::islands::form::{Besides, Typed};
 use crate::islands::workload::{self, WorkloadCalculator};
+use crate::moment::today;
 use crate::parts::day::{edition, is_current};
 use crate::parts::layout::{head, query};
 use crate::parts::notice::notice;
 use crate::parts::twins::twins;
 use crate::query::Query;
-use crate::state::today;
 
 /// The calculator of runaways.
 #[component]

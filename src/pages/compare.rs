@@ -8,6 +8,7 @@ use super::problem::{NotFound, moved, redirect, set_status, ways_on};
 use crate::calculator::workload::Workload;
 use crate::catalog::{Catalog, Provider, Shape};
 use crate::comparison::{COMPARED_MAX, Comparison, Finding, Group, JOINT, Pick, Row};
+use crate::moment::today;
 use crate::parts::day::{dated, edition, hidden_day, oldest};
 use crate::parts::entry::{Detail, cell};
 use crate::parts::layout::{head, query};
@@ -15,7 +16,6 @@ use crate::parts::mark::named;
 use crate::parts::notice::notice;
 use crate::parts::twins::twins;
 use crate::query::{Query, nearest, shortened};
-use crate::state::today;
 
 /// All routed providers side by side.
 #[component]

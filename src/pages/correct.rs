@@ -10,10 +10,11 @@ use crate::catalog::Provider;
 use crate::catalog::claim::State;
 use crate::catalog::field::{Field, fields};
 use crate::catalog::place::{Place, place_of};
+use crate::moment::today;
 use crate::parts::entry::link;
 use crate::parts::layout::{head, query};
 use crate::query::{Query, shortened};
-use crate::state::{AppState, today};
+use crate::state::AppState;
 
 /// The branch of the repository that is published.
 const BRANCH: &str = "main";

@@ -9,6 +9,7 @@ use crate::catalog::listing::{Column, Direction, NEEDS, Question, Row, list};
 use crate::catalog::word::{PriceKind, Status};
 use crate::comparison::Comparison;
 use crate::comparison::summary::{Brief, LABELS, summary};
+use crate::moment::today;
 use crate::parts::day::{dated, edition, hidden_day, is_current, oldest};
 use crate::parts::layout::{head, query};
 use crate::parts::mark::named;
@@ -16,7 +17,6 @@ use crate::parts::notice::notice;
 use crate::parts::structured::{dataset, structured};
 use crate::parts::twins::twins;
 use crate::query::Query;
-use crate::state::today;
 
 /// The page in a sentence, and the data.
 const DESCRIPTION: &str = "What code sandboxes for AI agents cost, how they isolate and what stops \

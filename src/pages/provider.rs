@@ -17,6 +17,7 @@ use crate::catalog::shape::{Shape, price_default};
 use crate::catalog::word::{Basis, PriceKind, capitalised};
 use crate::catalog::{Provider, ProviderSlug};
 use crate::comparison::{Comparison, Entry, Standing};
+use crate::moment::today;
 use crate::money::Quantity;
 use crate::parts::day::{dated, edition, is_current, oldest};
 use crate::parts::drawing::{completeness, steps};
@@ -27,7 +28,7 @@ use crate::parts::notice::notice;
 use crate::parts::structured::{service, structured};
 use crate::parts::twins::{feed, twins};
 use crate::query::{Query, nearest, shortened};
-use crate::state::{Site, today};
+use crate::state::Site;
 
 /// One provider.
 #[component]

@@ -16,6 +16,7 @@ use self::examples::{EXAMPLES, Example};
 use super::run::found;
 use crate::access::{Caller, verify};
 use crate::catalog::claim::Tier;
+use crate::moment::millis;
 use crate::money::count;
 use crate::parts::layout::{head, query};
 use crate::query::{encoded, shortened};
@@ -278,7 +279,7 @@ fn quote(state: &AppState, request: &Request, caller: &Caller) -> AnyView {
     });
     let (most, limits) = (selection.quote(), state.sandboxes.limits());
     let time = selection.time_max(std::time::Duration::from_millis(request.timeout_ms));
-    let time = duration(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let time = duration(millis(time));
     let rows: Vec<_> = selection
         .candidates
         .iter()

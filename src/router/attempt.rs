@@ -19,9 +19,10 @@ use super::breaker::Breaker;
 use super::lease::{self, Lease};
 use super::live::Live;
 use super::plan::Candidate;
-use super::{Drive, Inner, after, checkpoint, millis, stamp, start};
+use super::{Drive, Inner, after, checkpoint, start};
 use crate::access::random_hex;
 use crate::catalog::shape::Shape;
+use crate::moment::{millis, stamp};
 use crate::money::Quantity;
 use crate::runs::store::{self, StoreError};
 use crate::runs::{
@@ -53,7 +54,8 @@ impl Inner {
         number: u32,
         start_within: Duration,
     ) -> Result<(Lease, Over), StoreError> {
-        let Drive { live, request, floor, .. } = drive;
+        let Drive { live, request, .. } = drive;
+        let floor = live.read(|run| run.asked.isolation_at_least);
         let begun = Instant::now();
         let (mut lease, order) = self.open_lease(drive, candidate, number, start_within).await?;
         // The selection was made of these very adapters.
@@ -86,7 +88,7 @@ impl Inner {
             (attempt.isolation, attempt.egress) = (isolation, egress);
             attempt.start_ms = Some(millis(begun.elapsed()));
         });
-        let unmet = if !satisfies(isolation.value, *floor) {
+        let unmet = if !satisfies(isolation.value, floor) {
             Some(Reason::IsolationNotConfirmed)
         } else if egress.value != request.egress {
             Some(Reason::EgressNotConfirmed)
@@ -122,12 +124,13 @@ impl Inner {
         number: u32,
         start_within: Duration,
     ) -> Result<(Lease, Order), StoreError> {
-        let Drive { live, request, floor, .. } = drive;
+        let Drive { live, request, .. } = drive;
+        let floor = live.read(|run| run.asked.isolation_at_least);
         let terms = self.adapter(&candidate.provider).map(|adapter| adapter.terms());
         let timeout = Duration::from_millis(request.timeout_ms);
         let kill_after = terms.as_ref().map_or(timeout, |terms| kill_horizon(terms, timeout));
         let begun = Timestamp::now();
-        let run_id = live.run().id;
+        let run_id = live.id();
         let lease = Lease {
             id: random_hex::<16>().map_err(|error| StoreError::Unreadable(error.to_string()))?,
             run_id: run_id.clone(),
@@ -166,7 +169,7 @@ impl Inner {
             lease: lease.id.clone(),
             run: run_id,
             language: request.language,
-            isolation_at_least: *floor,
+            isolation_at_least: floor,
             egress: request.egress,
             timeout,
             kill_after,
@@ -191,8 +194,7 @@ impl Inner {
             output_bytes_max: self.limits.output_bytes,
         };
         let started = Notify::new();
-        let watched =
-            Watched { pool: &self.pool, live, run: live.run().id, number, started: &started };
+        let watched = Watched { pool: &self.pool, live, run: live.id(), number, started: &started };
         let mut run = sandbox.run(&snippet, &watched);
         // Until the code starts it is the candidate's share of time that passes, from then on the code's own.
         let early = tokio::select! {
@@ -212,7 +214,7 @@ impl Inner {
                 ended = timeout(wall + RUN_GRACE, run) => ended,
             }
         };
-        let code_started = live.run().attempts.last().is_some_and(|one| one.code_started);
+        let code_started = live.code_started();
         match ended {
             Ok(Ended::Exited { exit_code, duration }) => {
                 Over { exit_code: Some(exit_code), ..timed(AttemptOutcome::Completed, duration) }

@@ -16,6 +16,9 @@ use std::thread::available_parallelism;
 
 use serde::{Deserialize, Serialize};
 
+use crate::runs::output::OUTPUT_BYTES_MAX;
+use crate::runs::{CODE_BYTES_MAX, Stream};
+
 mod engine;
 mod frames;
 mod guests;
@@ -41,8 +44,6 @@ pub use self::process::{Chunk, CodeTooLarge, Ended, EndedKind, Worker};
 /// The child's side of a worker process; see [`Options::worker_program`].
 pub use self::worker::main as worker_main;
 
-/// The longest code that is run.
-pub const MAX_CODE_BYTES: usize = 256 * 1024;
 /// The exit code that a crash is shown as, as shells do for an aborted program.
 pub const CRASH_EXIT_CODE: i32 = 134;
 
@@ -52,8 +53,6 @@ const MEMORY_BYTES_PER_RUN: u64 = 128 * 1024 * 1024;
 const LEAST_MEMORY_BYTES_PER_RUN: u64 = 32 * 1024 * 1024;
 /// What all runs may use of memory together if nothing else is said.
 const MEMORY_TOTAL_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-/// How much of each output is kept if nothing else is said.
-const OUTPUT_BYTES: u64 = 1024 * 1024;
 /// How many workers of each language wait for their code if nothing else is said.
 const IDLE_WORKERS: usize = 1;
 
@@ -78,15 +77,6 @@ impl fmt::Display for Language {
             Self::JavaScript => "JavaScript",
         })
     }
-}
-
-/// One of the two outputs of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
 }
 
 /// How the sandbox is set up.
@@ -130,7 +120,7 @@ impl Options {
             memory_total_bytes: MEMORY_TOTAL_BYTES,
             workers: available_parallelism().map_or(1, usize::from),
             idle_workers: IDLE_WORKERS,
-            output_bytes: OUTPUT_BYTES,
+            output_bytes: OUTPUT_BYTES_MAX as u64,
         }
     }
 
@@ -144,10 +134,4 @@ impl Options {
         let by_memory = self.memory_total_bytes / self.memory_bytes();
         self.workers.min(usize::try_from(by_memory).unwrap_or(usize::MAX)).max(1)
     }
-}
-
-/// An error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

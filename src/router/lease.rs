@@ -153,15 +153,14 @@ pub async fn pay(
     now: &str,
     cost: Cost,
 ) -> Result<bool, sqlx::Error> {
-    let picodollars = |usd: Usd| i64::try_from(usd.picodollars()).unwrap_or(i64::MAX);
     let done = sqlx::query(
         "update lease set state = 'paid', paid_at = ?, ended_at = coalesce(ended_at, ?), cost_list_picousd = ?, \
          cost_routed_picousd = ? where id = ? and state = 'open'",
     )
     .bind(now)
     .bind(now)
-    .bind(picodollars(cost.list_usd))
-    .bind(picodollars(cost.routed_usd))
+    .bind(cost.list_usd.picodollars())
+    .bind(cost.routed_usd.picodollars())
     .bind(id)
     .execute(connection)
     .await?;
@@ -216,7 +215,6 @@ pub async fn of_run(pool: &SqlitePool, run_id: &str) -> Result<Vec<Paid>, sqlx::
     .bind(run_id)
     .fetch_all(pool)
     .await?;
-    let usd = |count: i64| Usd::of_picodollars(u64::try_from(count).unwrap_or(0));
     Ok(rows
         .into_iter()
         .map(|row| Paid {
@@ -230,10 +228,10 @@ pub async fn of_run(pool: &SqlitePool, run_id: &str) -> Result<Vec<Paid>, sqlx::
                 },
                 duration_ms: row.teardown_ms.and_then(|ms| u64::try_from(ms).ok()),
             },
-            cost: row
-                .cost_list_picousd
-                .zip(row.cost_routed_picousd)
-                .map(|(list, routed)| Cost { list_usd: usd(list), routed_usd: usd(routed) }),
+            cost: row.cost_list_picousd.zip(row.cost_routed_picousd).map(|(list, routed)| Cost {
+                list_usd: Usd::of_picodollars(list),
+                routed_usd: Usd::of_picodollars(routed),
+            }),
         })
         .collect())
 }
@@ -242,12 +240,12 @@ pub async fn of_run(pool: &SqlitePool, run_id: &str) -> Result<Vec<Paid>, sqlx::
 pub async fn settled(
     connection: &mut SqliteConnection,
     run_id: &str,
-) -> Result<(bool, u64), sqlx::Error> {
+) -> Result<(bool, i64), sqlx::Error> {
     let (open, cost): (i64, i64) = sqlx::query_as(
         "select coalesce(sum(state = 'open'), 0), coalesce(sum(cost_routed_picousd), 0) from lease where run_id = ?",
     )
     .bind(run_id)
     .fetch_one(connection)
     .await?;
-    Ok((open == 0, u64::try_from(cost).unwrap_or(0)))
+    Ok((open == 0, cost))
 }

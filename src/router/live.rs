@@ -44,9 +44,29 @@ impl Live {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reads something of the record as it is now.
+    pub fn read<T>(&self, read: impl FnOnce(&Run) -> T) -> T {
+        read(&self.state().run)
+    }
+
     /// The record as it is now.
     pub fn run(&self) -> Run {
-        self.state().run.clone()
+        self.read(Run::clone)
+    }
+
+    /// Whether the record will not change any more.
+    pub fn is_final(&self) -> bool {
+        self.read(Run::is_final)
+    }
+
+    /// The id of the run.
+    pub fn id(&self) -> String {
+        self.read(|run| run.id.clone())
+    }
+
+    /// Whether any of the code may have been executed in the attempt that is under way or was the last.
+    pub fn code_started(&self) -> bool {
+        self.read(|run| run.attempts.last().is_some_and(|attempt| attempt.code_started))
     }
 
     /// The record and the output as they are now.

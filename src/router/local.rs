@@ -21,15 +21,12 @@ const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 const MIB: u64 = 1024 * 1024;
 
 /// The embedded sandbox as a provider.
-pub struct Local {
-    embedded: Embedded,
-    memory_bytes: u64,
-}
+pub struct Local(Embedded);
 
 impl Local {
-    /// The adapter of a sandbox whose runs may use so much memory each.
-    pub const fn new(embedded: Embedded, memory_bytes: u64) -> Self {
-        Self { embedded, memory_bytes }
+    /// The adapter of a sandbox.
+    pub const fn new(embedded: Embedded) -> Self {
+        Self(embedded)
     }
 }
 
@@ -63,13 +60,13 @@ impl Adapter for Local {
 
     fn about(&self) -> Option<String> {
         // Before the first worker has told what this system can lock, nothing is claimed.
-        let isolation = self.embedded.isolation()?;
-        let memory = self.memory_bytes / MIB;
+        let isolation = self.0.isolation()?;
+        let memory = self.0.memory_bytes_per_run() / MIB;
         Some(format!("{} A run may use {memory} MiB of memory.", isolation.text()))
     }
 
     fn readiness(&self) -> Readiness {
-        match self.embedded.readiness() {
+        match self.0.readiness() {
             embedded::Readiness::Ready => Readiness::Ready,
             embedded::Readiness::WarmingUp => Readiness::WarmingUp,
             embedded::Readiness::Failed(_) => Readiness::NotConfigured,
@@ -77,14 +74,14 @@ impl Adapter for Local {
     }
 
     async fn ready_by(&self, deadline: Instant) -> Readiness {
-        self.embedded.ready_by(deadline).await;
+        self.0.ready_by(deadline).await;
         self.readiness()
     }
 
     async fn create(&self, order: &Order) -> Result<Created, Failure> {
         let language = embedded_language(order.language)
             .ok_or_else(|| Failure::leaving_nothing(Reason::BadRequest))?;
-        let started = self.embedded.start(language, order.start_by).await;
+        let started = self.0.start(language, order.start_by).await;
         let worker = started.map_err(|error| {
             let reason = match error {
                 StartError::WarmingUp => Reason::StartTimeout,
@@ -127,7 +124,7 @@ impl Sandbox for Process {
         if watch.code_starts().await.is_err() {
             return Ended::Lost(Failure::leaving_nothing(Reason::Outage));
         }
-        let forward = |piece: Chunk| watch.output(stream(piece.stream), &piece.bytes);
+        let forward = |piece: Chunk| watch.output(piece.stream, &piece.bytes);
         let ended = match worker.run(code.code, code.timeout, forward).await {
             Ok(ended) => ended,
             Err(error) => {
@@ -146,12 +143,5 @@ impl Sandbox for Process {
             }
             EndedKind::Lost => Ended::Lost(Failure::leaving_perhaps(Reason::LostConnection)),
         }
-    }
-}
-
-const fn stream(stream: embedded::Stream) -> Stream {
-    match stream {
-        embedded::Stream::Stdout => Stream::Stdout,
-        embedded::Stream::Stderr => Stream::Stderr,
     }
 }

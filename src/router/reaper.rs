@@ -102,7 +102,7 @@ impl Inner {
         }
         let is_known = |lease: &&Lease| self.adapter(&lease.provider).is_some();
         for lease in owed.iter().filter(|lease| !is_known(lease)) {
-            report.count(self.destroy(lease).await.ok());
+            report.count(self.destroy(lease).await.ok().map(|(gone, _)| gone));
         }
         Ok(report)
     }
@@ -115,7 +115,7 @@ impl Inner {
     ) -> Result<Report, StoreError> {
         let mut report = Report::default();
         for lease in owed {
-            report.count(self.destroy(lease).await.ok());
+            report.count(self.destroy(lease).await.ok().map(|(gone, _)| gone));
         }
         let reason = match timeout(TRY_LIMIT, adapter.tagged()).await {
             Ok(Ok(tagged)) => {
@@ -137,7 +137,7 @@ impl Inner {
 
     /// Whether the run of a lease or its teardown is on its way in this process.
     fn is_in_care(&self, lease: &Lease) -> bool {
-        let is_running = self.live(&lease.run_id).is_some_and(|live| !live.run().is_final());
+        let is_running = self.live(&lease.run_id).is_some_and(|live| !live.is_final());
         is_running || locked(&self.in_care).contains(&lease.id)
     }
 
@@ -180,11 +180,7 @@ impl Inner {
                 attempt.next = Some(Next::Final);
                 store::end_attempt(&mut transaction, &id, attempt).await?;
             }
-            run.provider = run
-                .attempts
-                .last()
-                .filter(|attempt| attempt.code_started)
-                .map(|attempt| attempt.provider.clone());
+            run.provider = run.ran_at();
             end(&mut run, outcome);
             store::end(&mut transaction, &run, &Output::default()).await?;
             super::teardown::settle_if_over(&mut transaction, &id, Some(outcome)).await?;

@@ -14,9 +14,11 @@ use super::adapter::Readiness;
 use super::attempt::kill_horizon;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
-use super::{Drive, Inner, SandboxRouter, after, day, end, locked, millis, stamp};
-use crate::access::{self, Caller, RandomError, hex, random_hex, sha256};
+use super::{Drive, Inner, SandboxRouter, after, end, locked};
+use crate::access::{self, Caller, RandomError, random_hex};
 use crate::catalog::claim::Tier;
+use crate::hash::{hexadecimal, sha256};
+use crate::moment::{millis, stamp, today};
 use crate::money::Usd;
 use crate::runs::store::{self, Beginning, StoreError};
 use crate::runs::{Asked, Choice, Cost, Omission, Outcome, Request, Run, RunState};
@@ -128,8 +130,8 @@ impl SandboxRouter {
         inner.refuse_while_draining()?;
         let (floor, selection) = inner.selection(&request, caller);
         let cancel_secret = random_hex::<16>()?;
-        let begun = Instant::now();
-        let mut run = inner.begun(&request, caller, floor, &selection)?;
+        let now = Instant::now();
+        let mut run = begun(&request, floor, &selection)?;
         let is_over = selection.candidates.is_empty();
         if is_over && selection.not_tried.iter().any(|one| is_passing(one.reason)) {
             end(&mut run, Outcome::Unavailable);
@@ -150,7 +152,7 @@ impl SandboxRouter {
         if let Some(known) = known_in(&mut transaction, caller, key, &request_sha256).await? {
             return Ok(known);
         }
-        let today = day(Timestamp::now()).to_string();
+        let today = today().to_string();
         let budget = reserved(&mut transaction, caller, &run, &today).await?;
         store::insert(&mut transaction, &beginning).await?;
         if let (Some(picodollars), Some(token)) = (budget, caller.token()) {
@@ -161,7 +163,7 @@ impl SandboxRouter {
             transaction.commit().await?;
             return Ok(Submitted { id, cancel_secret: Some(cancel_secret) });
         }
-        let deadline = begun + selection.time_max(Duration::from_millis(request.timeout_ms));
+        let deadline = now + selection.time_max(Duration::from_millis(request.timeout_ms));
         let live = Arc::new(Live::new(run, deadline, inner.limits.output_bytes));
         // Before it can be seen in the database: what is there and not on its way is ended by the reaper.
         locked(&inner.live).insert(id.clone(), live.clone());
@@ -169,14 +171,14 @@ impl SandboxRouter {
             locked(&inner.live).remove(&id);
             return Err(error.into());
         }
-        let drive = Drive { live, request, floor, selection };
+        let drive = Drive { live, request, selection };
         tokio::spawn(inner.clone().see_through(drive, place));
         Ok(Submitted { id, cancel_secret: Some(cancel_secret) })
     }
 
     /// What a request would do: who would be tried, who not, and what it can cost at most. Nothing is written.
     pub fn preview(&self, request: &Request, caller: &Caller) -> (Selection, Tier) {
-        let (floor, selection) = self.0.selection(request, caller);
+        let ((floor, _), selection) = self.0.selection(request, caller);
         (selection, floor)
     }
 
@@ -189,8 +191,8 @@ impl SandboxRouter {
     ) -> Result<String, Refusal> {
         let inner = &self.0;
         let nobody = Selection { candidates: Vec::new(), not_tried: Vec::new() };
-        let (floor, _) = floor_of(request, caller, inner);
-        let mut run = inner.begun(request, caller, floor, &nobody)?;
+        let floor = floor_of(request, caller, inner);
+        let mut run = begun(request, floor, &nobody)?;
         refuse(&mut run, why);
         let beginning = Beginning {
             run: &run,
@@ -223,7 +225,9 @@ impl SandboxRouter {
         if !by_token && !by_secret {
             return Ok(Some(false));
         }
-        self.cancel(id);
+        if let Some(live) = self.0.live(id) {
+            live.cancel.cancel();
+        }
         self.wait(id).await;
         Ok(Some(true))
     }
@@ -267,11 +271,11 @@ impl Inner {
     }
 
     /// The floor that holds, and who is tried under it.
-    fn selection(&self, request: &Request, caller: &Caller) -> (Tier, Selection) {
-        let (isolation_at_least, _) = floor_of(request, caller, self);
+    fn selection(&self, request: &Request, caller: &Caller) -> ((Tier, Choice), Selection) {
+        let floor = floor_of(request, caller, self);
         let wish = Wish {
             language: request.language,
-            isolation_at_least,
+            isolation_at_least: floor.0,
             egress: request.egress,
             timeout: Duration::from_millis(request.timeout_ms),
             providers: request.providers.clone(),
@@ -281,10 +285,9 @@ impl Inner {
         let candidates = self.adapters.iter().map(|adapter| {
             let (terms, slug) = (adapter.terms(), adapter.slug());
             let lifetime = kill_horizon(&terms, wish.timeout);
-            let today = day(Timestamp::now());
             let quote = match terms.shape {
                 None => Some(Cost::ZERO),
-                Some(shape) => self.prices.cost(slug, terms.variant, shape, lifetime, today),
+                Some(shape) => self.prices.cost(slug, terms.variant, shape, lifetime, today()),
             };
             Candidate {
                 provider: slug.to_owned(),
@@ -302,47 +305,7 @@ impl Inner {
                 start_slice: terms.start_slice,
             }
         });
-        (isolation_at_least, select(&wish, candidates.collect()))
-    }
-
-    fn begun(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        floor: Tier,
-        selection: &Selection,
-    ) -> Result<Run, RandomError> {
-        let at = Timestamp::now();
-        let time_max = selection.time_max(Duration::from_millis(request.timeout_ms));
-        let is_tried = !selection.candidates.is_empty();
-        Ok(Run {
-            id: random_hex::<16>()?,
-            state: RunState::Queued,
-            outcome: None,
-            refusal: None,
-            asked: Asked {
-                language: request.language,
-                code_sha256: hex(&sha256(&request.code)),
-                code_bytes: request.code.len() as u64,
-                timeout_ms: request.timeout_ms,
-                providers: request.providers.clone(),
-                fallback: request.fallback,
-                isolation_at_least: floor,
-                isolation_from: floor_of(request, caller, self).1,
-                egress: request.egress,
-                max_cost_usd: request.max_cost_usd,
-            },
-            provider: None,
-            exit_code: None,
-            output_mode: None,
-            duration_ms: None,
-            requested_at: stamp(at),
-            deadline_at: is_tried.then(|| stamp(after(at, time_max))),
-            final_at: None,
-            quote: selection.quote(),
-            attempts: Vec::new(),
-            not_tried: selection.not_tried.clone(),
-        })
+        (floor, select(&wish, candidates.collect()))
     }
 
     fn delete_at(&self, caller: &Caller) -> String {
@@ -367,6 +330,45 @@ impl Inner {
     }
 }
 
+/// The record of a run that begins.
+fn begun(
+    request: &Request,
+    (isolation_at_least, isolation_from): (Tier, Choice),
+    selection: &Selection,
+) -> Result<Run, RandomError> {
+    let at = Timestamp::now();
+    let time_max = selection.time_max(Duration::from_millis(request.timeout_ms));
+    let is_tried = !selection.candidates.is_empty();
+    Ok(Run {
+        id: random_hex::<16>()?,
+        state: RunState::Queued,
+        outcome: None,
+        refusal: None,
+        asked: Asked {
+            language: request.language,
+            code_sha256: hexadecimal(&sha256(&request.code)),
+            code_bytes: request.code.len() as u64,
+            timeout_ms: request.timeout_ms,
+            providers: request.providers.clone(),
+            fallback: request.fallback,
+            isolation_at_least,
+            isolation_from,
+            egress: request.egress,
+            max_cost_usd: request.max_cost_usd,
+        },
+        provider: None,
+        exit_code: None,
+        output_mode: None,
+        duration_ms: None,
+        requested_at: stamp(at),
+        deadline_at: is_tried.then(|| stamp(after(at, time_max))),
+        final_at: None,
+        quote: selection.quote(),
+        attempts: Vec::new(),
+        not_tried: selection.not_tried.clone(),
+    })
+}
+
 /// The run that stands under a key already, where it is of the same request.
 async fn known_in(
     connection: &mut SqliteConnection,
@@ -389,7 +391,7 @@ async fn reserved(
     caller: &Caller,
     run: &Run,
     today: &str,
-) -> Result<Option<u64>, Refusal> {
+) -> Result<Option<i64>, Refusal> {
     let needed = run.quote.routed_usd.picodollars();
     let Some(token) = caller.token().filter(|_| needed > 0) else { return Ok(None) };
     let spent = access::taken(connection, &token.id, today).await?;
@@ -456,5 +458,5 @@ fn fingerprint(request: &Request) -> [u8; 32] {
         max_cost_usd.map_or_else(|| "*".to_owned(), |usd| usd.to_string()),
         code.clone(),
     ];
-    sha256(&parts.join("\n"))
+    sha256(parts.join("\n"))
 }

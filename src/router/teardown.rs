@@ -11,8 +11,9 @@ use tracing::warn;
 use super::adapter::{Gone, Owed};
 use super::lease::{self, Lease};
 use super::live::Live;
-use super::{Inner, checkpoint, day, locked, stamp};
+use super::{Inner, checkpoint, locked};
 use crate::access;
+use crate::moment::{day_of, stamp};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{Attempt, Cost, Outcome, RunState, TeardownState};
 
@@ -48,11 +49,11 @@ impl Inner {
     async fn try_to_destroy(&self, live: &Live, lease: &Lease) -> bool {
         let mut pause = PAUSE;
         for number in 1..=TRIES {
-            let gone = self.destroy(lease).await;
-            let is_gone = gone.is_ok();
-            let cost = self.cost(lease, Timestamp::now(), gone.ok());
+            let paid = self.destroy(lease).await;
+            let is_gone = paid.is_ok();
             live.change_attempt(lease.attempt, |attempt| {
-                attempt.cost = cost;
+                attempt.cost = paid
+                    .map_or_else(|_| self.cost(lease, Timestamp::now(), None), |(_, cost)| cost);
                 attempt.teardown.duration_ms = is_gone.then(|| since_end(attempt));
                 attempt.teardown.state =
                     if is_gone { TeardownState::Confirmed } else { TeardownState::Failed };
@@ -68,8 +69,8 @@ impl Inner {
         false
     }
 
-    /// Destroys the sandbox of a lease once, and pays the lease if it is gone.
-    pub(super) async fn destroy(&self, lease: &Lease) -> Result<Gone, StillOwed> {
+    /// Destroys the sandbox of a lease once, and pays the lease if it is gone. Says what it cost.
+    pub(super) async fn destroy(&self, lease: &Lease) -> Result<(Gone, Cost), StillOwed> {
         let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
         let destroyed = match self.adapter(&lease.provider) {
             None => Err("its provider is not configured any more"),
@@ -82,7 +83,7 @@ impl Inner {
         let paid = match destroyed {
             Ok(gone) => {
                 checkpoint::reached("destroyed").await;
-                let paid = self.pay(lease, gone).await.map(|()| Ok(gone));
+                let paid = self.pay(lease, gone).await.map(|cost| Ok((gone, cost)));
                 checkpoint::reached("cleared").await;
                 paid
             }
@@ -100,14 +101,14 @@ impl Inner {
         })
     }
 
-    async fn pay(&self, lease: &Lease, gone: Gone) -> Result<(), StoreError> {
+    async fn pay(&self, lease: &Lease, gone: Gone) -> Result<Cost, StoreError> {
         let at = Timestamp::now();
+        let cost = self.cost(lease, at, Some(gone));
         let mut transaction = self.pool.begin_with("begin immediate").await?;
-        lease::pay(&mut transaction, &lease.id, &stamp(at), self.cost(lease, at, Some(gone)))
-            .await?;
+        lease::pay(&mut transaction, &lease.id, &stamp(at), cost).await?;
         settle_if_over(&mut transaction, &lease.run_id, None).await?;
         transaction.commit().await?;
-        Ok(())
+        Ok(cost)
     }
 
     /// What a sandbox costs that is gone at an instant: from create answered on, or from when it was asked for where that
@@ -128,7 +129,7 @@ impl Inner {
             return Cost::ZERO;
         }
         self.prices
-            .cost(&lease.provider, variant, lease.shape, lifetime, day(answered))
+            .cost(&lease.provider, variant, lease.shape, lifetime, day_of(answered))
             .unwrap_or(Cost::ZERO)
     }
 }

@@ -88,11 +88,16 @@ fn code(code: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What is allowed for a wall clock.
+pub fn timeout_words() -> String {
+    format!("must be {TIMEOUT_MS_MIN} to {TIMEOUT_MS_MAX} milliseconds")
+}
+
 fn timeout(timeout_ms: u64) -> Result<(), String> {
     if (TIMEOUT_MS_MIN..=TIMEOUT_MS_MAX).contains(&timeout_ms) {
         return Ok(());
     }
-    Err(format!("must be {TIMEOUT_MS_MIN} to {TIMEOUT_MS_MAX} milliseconds"))
+    Err(timeout_words())
 }
 
 fn providers(named: &[String], known: &[&str]) -> Result<(), String> {

@@ -69,14 +69,6 @@ fn count(integer: i64) -> u64 {
     u64::try_from(integer).unwrap_or(0)
 }
 
-fn picodollars(usd: Usd) -> i64 {
-    integer(usd.picodollars())
-}
-
-fn usd(picodollars: i64) -> Usd {
-    Usd::of_picodollars(count(picodollars))
-}
-
 fn list(slugs: Option<&[String]>) -> Option<String> {
     slugs.map(|slugs| slugs.join(","))
 }
@@ -111,12 +103,12 @@ pub async fn insert(
     .bind(asked.isolation_at_least.word())
     .bind(asked.isolation_from.word())
     .bind(asked.egress.word())
-    .bind(asked.max_cost_usd.map(picodollars))
+    .bind(asked.max_cost_usd.map(Usd::picodollars))
     .bind(&run.requested_at)
     .bind(&run.deadline_at)
     .bind(&run.final_at)
-    .bind(picodollars(run.quote.list_usd))
-    .bind(picodollars(run.quote.routed_usd))
+    .bind(run.quote.list_usd.picodollars())
+    .bind(run.quote.routed_usd.picodollars())
     .bind(json(&run.not_tried))
     .execute(&mut *connection)
     .await?;
@@ -345,7 +337,7 @@ impl RunRow {
                 isolation_at_least: word(&self.isolation_at_least, Tier::parse)?,
                 isolation_from: word(&self.isolation_from, Choice::parse)?,
                 egress: word(&self.egress, Egress::parse)?,
-                max_cost_usd: self.max_cost_picousd.map(usd),
+                max_cost_usd: self.max_cost_picousd.map(Usd::of_picodollars),
             },
             provider: self.provider,
             exit_code: self.exit_code,
@@ -355,8 +347,8 @@ impl RunRow {
             deadline_at: self.deadline_at,
             final_at: self.final_at,
             quote: Cost {
-                list_usd: usd(self.quote_list_picousd),
-                routed_usd: usd(self.quote_routed_picousd),
+                list_usd: Usd::of_picodollars(self.quote_list_picousd),
+                routed_usd: Usd::of_picodollars(self.quote_routed_picousd),
             },
             attempts,
             not_tried: serde_json::from_str(&self.not_tried)
@@ -426,6 +418,14 @@ pub async fn text(pool: &SqlitePool, id: &str) -> Result<Option<Text>, sqlx::Err
         },
         delete_at: row.delete_at,
     }))
+}
+
+/// When code and output of a run are deleted; `None` once they are.
+pub async fn kept_until(pool: &SqlitePool, id: &str) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("select delete_at from output where run_id = ?")
+        .bind(id)
+        .fetch_optional(pool)
+        .await
 }
 
 /// How far a run is, and what became of it; `None` where there is no such run.

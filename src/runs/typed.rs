@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::draft::{Draft, Slip};
-use super::{Asked, CODE_BYTES_MAX, Language, Request, TIMEOUT_MS_MAX, TIMEOUT_MS_MIN};
+use super::draft::{Draft, Slip, timeout_words};
+use super::{Asked, CODE_BYTES_MAX, Language, Request};
 
 /// The longest text of a field other than the code that is kept, characters.
 const FIELD_CHARS_MAX: usize = 200;
@@ -129,10 +129,7 @@ impl Typed {
             egress: given(&self.egress),
             max_cost_usd: given(&self.max_cost_usd),
         };
-        let unread = timeout_ms.err().map(|_| {
-            let words = format!("must be {TIMEOUT_MS_MIN} to {TIMEOUT_MS_MAX} milliseconds");
-            ("timeout_ms", words)
-        });
+        let unread = timeout_ms.err().map(|_| ("timeout_ms", timeout_words()));
         let slips: Vec<Slip> = unread.into_iter().chain(fallback.err()).collect();
         match draft.read(known) {
             Ok(request) if slips.is_empty() => Ok(request),

@@ -7,9 +7,11 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::about_runs::is_about_runs;
 use super::twins;
 use crate::catalog::store::Revision;
-use crate::state::{AppState, today};
+use crate::moment::today;
+use crate::state::AppState;
 
 /// Catalog pages and data: fresh for a minute, usable for an hour while asked for again.
 pub const CATALOG: &str = "public, max-age=60, stale-while-revalidate=3600";
@@ -46,7 +48,7 @@ fn policy(state: &AppState, request: &Request) -> Policy {
     if path == "/try" && readable {
         return Policy::Moment;
     }
-    if !readable || path == "/healthz" || is_run(path) {
+    if !readable || path == "/healthz" || is_about_runs(path) {
         return Policy::Never;
     }
     if state.site.files.contains(path) {
@@ -54,18 +56,6 @@ fn policy(state: &AppState, request: &Request) -> Policy {
         return Policy::File { versioned };
     }
     Policy::Catalog
-}
-
-/// Whether an answer is about runs: for whoever knows their address, not for caches nor for other sites.
-fn is_run(path: &str) -> bool {
-    let below = |root: &str| {
-        path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    below("/api/v1/runs")
-        || below("/api/v1/health")
-        || below("/runs")
-        || below("/try")
-        || below("/actions")
 }
 
 /// A weak `ETag` of everything that an answer depends on: build, revision, day and address.
@@ -93,7 +83,7 @@ pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 /// Answers 304 and OPTIONS itself, and puts the policy on what others answer.
 pub async fn answer(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let is_api = (path.starts_with("/api/") || twins::is_twin(path)) && !is_run(path);
+    let is_api = (path.starts_with("/api/") || twins::is_twin(path)) && !is_about_runs(path);
     let mut response = match policy(&state, &request) {
         _ if is_api && request.method() == Method::OPTIONS => options(),
         Policy::Catalog => catalog(&state, request, next).await,

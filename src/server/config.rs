@@ -128,8 +128,7 @@ fn limits() -> Result<Limits, String> {
         Ok(usize::try_from(read).unwrap_or(default))
     };
     let millis = |name: &str, default: Duration, most: u64| -> Result<Duration, String> {
-        let default = u64::try_from(default.as_millis()).unwrap_or(most);
-        number(name, default, 0, most).map(Duration::from_millis)
+        number(name, crate::moment::millis(default), 0, most).map(Duration::from_millis)
     };
     let per_minute = u64::from(plain.anonymous_per_minute.get());
     let per_minute = number("THUD_ANONYMOUS_PER_MINUTE", per_minute, 1, 10_000)?;

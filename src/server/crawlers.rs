@@ -18,7 +18,8 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use crate::catalog::Catalog;
 use crate::catalog::store::Revision;
 use crate::comparison::Comparison;
-use crate::state::{AppState, Site, day_of};
+use crate::moment::day_of;
+use crate::state::{AppState, Site};
 
 /// The vocabulary of site maps.
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
@@ -162,7 +163,7 @@ async fn llms(State(state): State<AppState>) -> String {
 mod tests {
     use super::*;
     use crate::catalog::load::{embedded_files, load};
-    use crate::state::today;
+    use crate::moment::today;
 
     #[test]
     fn a_provider_is_dated_by_its_check_and_any_other_page_by_the_revision() {

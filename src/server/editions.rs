@@ -7,21 +7,21 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::about_runs::is_about_runs;
+use crate::moment::today;
 use crate::query::Query;
-use crate::state::{AppState, today};
+use crate::state::AppState;
 
-/// Addresses that are about today whatever their query names: what changed, texts, and what is
-/// run now.
-const OF_TODAY: [&str; 6] =
-    ["/api", "/api/v1/changes", "/changes", "/guide", "/methodology", "/try"];
-/// Runs are about their own moment.
-const RUNS: [&str; 2] = ["/runs/", "/api/v1/runs"];
+/// Addresses that are about today whatever their query names: what changed, and texts.
+const OF_TODAY: [&str; 5] = ["/api", "/api/v1/changes", "/changes", "/guide", "/methodology"];
 
 /// Whether what stands at a path is about a day.
 fn is_dated(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
-    let is_run = RUNS.iter().any(|start| path.starts_with(start));
-    !is_run && !OF_TODAY.contains(&path) && !["changes.atom", "correct"].contains(&last)
+    // Runs are about their own moment.
+    !is_about_runs(path)
+        && !OF_TODAY.contains(&path)
+        && !["changes.atom", "correct"].contains(&last)
 }
 
 /// Puts the catalog of the day that is asked about beside the request.

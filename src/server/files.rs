@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tower::{Service, ServiceExt, service_fn};
 use tower_http::services::ServeDir;
 
-use crate::catalog::load::hexadecimal;
+use crate::hash::hexadecimal;
 use crate::state::AppState;
 
 /// Hex digits that name a build.

@@ -15,7 +15,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::caching::{CATALOG, is_known};
-use crate::state::today;
+use crate::moment::today;
 
 /// What all answers together may take, bytes.
 const KEPT_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower::{Layer, ServiceExt, service_fn};
 use tower_http::limit::RequestBodyLimitLayer;
+
+use super::about_runs::{brings_code, has_deadline};
 
 /// The largest body of a request that only asks.
 const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -18,21 +20,6 @@ const BODY_BYTES_MAX: usize = 16 * 1024;
 pub const RUN_BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How long a request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// What is sent to run code.
-const RUNS: &str = "/api/v1/runs";
-
-/// Whether a request brings code.
-fn brings_code(method: &Method, path: &str) -> bool {
-    method == Method::POST && (path.starts_with("/actions/") || path == "/try" || path == RUNS)
-}
-
-/// Whether a request ends by a deadline of its own.
-fn has_deadline(method: &Method, path: &str) -> bool {
-    let is_stream = path
-        .strip_prefix(RUNS)
-        .is_some_and(|rest| rest.starts_with('/') && rest.ends_with("/events"));
-    is_stream || method == Method::POST && (path.starts_with("/actions/") || path == RUNS)
-}
 
 /// Answers 413 to what is too large, and 503 where an answer takes too long.
 pub async fn hold(request: Request, next: Next) -> Response {
@@ -53,27 +40,5 @@ pub async fn hold(request: Request, next: Next) -> Response {
         Ok(Ok(answer)) => answer.map(Body::new),
         Ok(Err(never)) => match never {},
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_runs_code_is_large_and_slow() {
-        let check = |method: Method, path: &str, large: bool, slow: bool| {
-            assert_eq!(brings_code(&method, path), large, "{method} {path}");
-            assert_eq!(has_deadline(&method, path), slow, "{method} {path}");
-        };
-        check(Method::POST, "/api/v1/runs", true, true);
-        check(Method::POST, "/actions/start-run", true, true);
-        check(Method::POST, "/try", true, false);
-        check(Method::GET, "/api/v1/runs/0/events", false, true);
-        check(Method::GET, "/api/v1/runs/0", false, false);
-        check(Method::GET, "/api/v1/runs", false, false);
-        check(Method::POST, "/api/v1/runs/0", false, false);
-        check(Method::GET, "/api/v1/runsx/events", false, false);
-        check(Method::GET, "/try", false, false);
     }
 }

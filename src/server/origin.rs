@@ -1,24 +1,19 @@
 //! Posts come from our own pages: another site could otherwise run code in a visitor's name.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::about_runs::is_form;
 use crate::state::AppState;
 
 /// Where a browser says from where a request comes.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// Whether something is sent by a form of a page. The API has its own way: it takes JSON alone, which no form sends.
-fn is_form(request: &Request) -> bool {
-    let path = request.uri().path();
-    request.method() == Method::POST && (path.starts_with("/actions/") || path == "/try")
-}
-
 /// Answers 403 to what a page of another site sent, or somebody of whom that cannot be told.
 pub async fn only_own(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if !is_form(&request) {
+    if !is_form(request.method(), request.uri().path()) {
         return next.run(request).await;
     }
     // Both of HTTP/1.1 and of HTTP/2 and its successors.

@@ -14,7 +14,8 @@ use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use tokio::task::spawn_blocking;
 
-use crate::state::{AppState, today};
+use crate::moment::today;
+use crate::state::AppState;
 use facts::Card;
 use raster::Fault;
 

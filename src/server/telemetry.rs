@@ -9,6 +9,8 @@ use tower_http::classify::{ServerErrorsAsFailures, SharedClassifier};
 use tower_http::trace::{DefaultOnBodyChunk, DefaultOnEos, DefaultOnRequest, TraceLayer};
 use tracing::Span;
 
+use crate::moment::millis;
+
 /// The header that names a request.
 pub const REQUEST_ID: &str = "x-request-id";
 /// The longest name of a request that is taken from its client.
@@ -38,7 +40,7 @@ fn span(request: &Request) -> Span {
 }
 
 fn answered(response: &Response, latency: Duration, _: &Span) {
-    let duration_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+    let duration_ms = millis(latency);
     tracing::info!(status = response.status().as_u16(), duration_ms, "answered");
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::harness::{Answer, TestApp};
 use crate::catalog::load::{embedded_files, load};
-use crate::state::today;
+use crate::moment::today;
 
 /// Where a test's site is reached, if it is told nothing else.
 const LOCAL: &str = "http://127.0.0.1:3000";

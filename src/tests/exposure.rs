@@ -10,8 +10,8 @@ use crate::catalog::card::PriceCard;
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::{Ask, Estimate, Exactness, Shape, price};
 use crate::catalog::word::PriceKind;
+use crate::moment::today;
 use crate::money::{Quantity, Usd};
-use crate::state::today;
 
 /// The day whose prices give the worked figures; later ones may change.
 fn founding_day() -> Date {

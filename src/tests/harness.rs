@@ -9,9 +9,10 @@ use sqlx::SqlitePool;
 use tower::ServiceExt;
 
 use crate::catalog::load::{embedded_files, load};
+use crate::moment::today;
 use crate::router::Limits;
 use crate::router::adapter::Adapter;
-use crate::state::{AppState, Site, today};
+use crate::state::{AppState, Site};
 use crate::{api, database, server};
 
 /// The largest answer that a test reads.

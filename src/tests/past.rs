@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan};
 use super::harness::TestApp;
 use crate::catalog::load::{CatalogFile, embedded_files};
 use crate::catalog::store;
-use crate::state::{day_of, today};
+use crate::moment::{day_of, today};
 
 /// The built-in files with a text of E2B's put in place of another.
 fn files(old: &str, new: &str) -> Vec<CatalogFile> {

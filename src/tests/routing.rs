@@ -14,6 +14,8 @@ use crate::catalog::claim::Tier;
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::Shape;
 use crate::database;
+use crate::hash::{hexadecimal, sha256};
+use crate::moment::today;
 use crate::money::Usd;
 use crate::router::adapter::Adapter;
 use crate::router::{Limits, Refusal, Report, SandboxRouter};
@@ -24,7 +26,6 @@ use crate::runs::{
     Stage, TeardownState,
 };
 use crate::standins::scripted::{Script, Scripted};
-use crate::state::today;
 
 /// How long a test waits for what comes by itself.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -98,7 +99,7 @@ impl Bench {
         }
     }
 
-    async fn taken(&self, token: &Token) -> u64 {
+    async fn taken(&self, token: &Token) -> i64 {
         let mut connection = self.pool.acquire().await.unwrap();
         access::taken(&mut connection, &token.id, &today().to_string()).await.unwrap()
     }
@@ -570,5 +571,5 @@ async fn what_is_asked_for_is_what_is_recorded() {
     assert_eq!(run.asked.timeout_ms, 1_234);
     assert_eq!(run.asked.max_cost_usd, Some(Usd::parse("0.25").unwrap()));
     assert_eq!(run.asked.providers.as_deref(), Some(&["e2b".to_owned()][..]));
-    assert_eq!(run.asked.code_sha256, access::hex(&access::sha256("print(1)")));
+    assert_eq!(run.asked.code_sha256, hexadecimal(&sha256("print(1)")));
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::harness::TestApp;
 use crate::catalog::load::{CatalogFile, embedded_files, keys, load};
 use crate::catalog::schema::{provider_file, provider_file_text};
-use crate::state::today;
+use crate::moment::today;
 
 /// The schema as it was last accepted.
 const ACCEPTED: &str = "catalog/provider.schema.json";

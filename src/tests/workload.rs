@@ -12,8 +12,8 @@ use crate::catalog::Catalog;
 use crate::catalog::load::{embedded_files, load};
 use crate::catalog::shape::{Exactness, Shape};
 use crate::catalog::word::PriceKind;
+use crate::moment::today;
 use crate::money::{Quantity, Usd};
-use crate::state::today;
 
 /// The day whose prices give the worked figures; later ones may change.
 fn founding_day() -> Date {

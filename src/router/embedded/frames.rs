@@ -11,7 +11,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::lock::Lock;
-use super::{Language, MAX_CODE_BYTES, Stream};
+use super::{CODE_BYTES_MAX, Language, Stream};
 
 /// Output in one frame; more goes in several.
 pub const MAX_OUTPUT_FRAME_BYTES: usize = 64 * 1024;
@@ -20,7 +20,7 @@ const MAX_MESSAGE_BYTES: usize = 8 * 1024;
 /// A text that tells why something failed.
 pub const MAX_TEXT_BYTES: usize = 2 * 1024;
 /// A request holds the code or some paths.
-const MAX_REQUEST_BYTES: usize = MAX_CODE_BYTES + 16 * 1024;
+const MAX_REQUEST_BYTES: usize = CODE_BYTES_MAX + 16 * 1024;
 
 const HEADER_BYTES: usize = 5;
 const MESSAGE: u8 = 0;

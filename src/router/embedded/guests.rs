@@ -10,11 +10,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 use wasmtime::Engine;
 
 use super::{Language, engine};
+use crate::hash::{hexadecimal, sha256};
 
 /// The hashes of the uncompressed guests, also read by `cargo xtask guests`.
 const SHA256SUMS: &str = include_str!("../../../guests/SHA256SUMS");
@@ -68,16 +68,11 @@ fn expected_hash(language: Language) -> Option<&'static str> {
     lines.find(|(_, name)| *name == language.file_name()).map(|(hash, _)| hash)
 }
 
-fn hash_of(bytes: &[u8]) -> String {
-    let hex = |text, byte: &u8| format!("{text}{byte:02x}");
-    Sha256::digest(bytes).iter().fold(String::new(), hex)
-}
-
 /// A guest as the program carries it, unpacked and checked.
 fn built_in(language: Language) -> Result<Vec<u8>, GuestError> {
     let wasm = zstd::bulk::decompress(language.packed(), MAX_GUEST_BYTES)
         .map_err(|_| GuestError::Damaged { language })?;
-    if expected_hash(language) != Some(hash_of(&wasm).as_str()) {
+    if expected_hash(language) != Some(hexadecimal(&sha256(&wasm)).as_str()) {
         return Err(GuestError::Damaged { language });
     }
     Ok(wasm)
@@ -106,7 +101,7 @@ pub fn prepare(
         Some(folder) => {
             let path = folder.join(language.file_name());
             let wasm = fs::read(&path).map_err(file_error("cannot read", &path))?;
-            (hash_of(&wasm), Some(wasm))
+            (hexadecimal(&sha256(&wasm)), Some(wasm))
         }
     };
     let path = cache.join(compiled_name(language, &hash, &engine));

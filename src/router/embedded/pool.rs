@@ -15,7 +15,8 @@ use tokio::time::{timeout, timeout_at};
 use super::frames::{FrameError, Message, Request};
 use super::locked::{Isolation, Lock};
 use super::process::{Process, Worker};
-use super::{Language, Options, chain};
+use super::{Language, Options};
+use crate::causes::chain;
 
 /// How long compiling one guest may take; ten seconds are usual.
 const PREPARE_LIMIT: Duration = Duration::from_mins(10);
@@ -148,6 +149,11 @@ impl Embedded {
             self.shared.settled(language, deadline).await;
         }
         self.readiness()
+    }
+
+    /// What one run may use of memory.
+    pub fn memory_bytes_per_run(&self) -> u64 {
+        self.shared.options.memory_bytes()
     }
 
     /// What keeps the code in, as the first worker told; nothing while the sandbox is warming up.

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::frames::{self, End, Frame, FrameError, Message, Request};
 use super::outlet::Count;
-use super::{CRASH_EXIT_CODE, MAX_CODE_BYTES, Options, Stream};
+use super::{CODE_BYTES_MAX, CRASH_EXIT_CODE, Options, Stream};
 
 /// How long after its deadline a worker may take to say so itself.
 const KILL_GRACE: Duration = Duration::from_millis(500);
@@ -139,9 +139,9 @@ impl From<End> for EndedKind {
     }
 }
 
-/// The code is longer than [`MAX_CODE_BYTES`]. Nothing of it was sent.
+/// The code is longer than [`CODE_BYTES_MAX`]. Nothing of it was sent.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("the code is {0} bytes long, more than {MAX_CODE_BYTES}")]
+#[error("the code is {0} bytes long, more than {CODE_BYTES_MAX}")]
 pub struct CodeTooLarge(pub usize);
 
 impl Worker {
@@ -154,7 +154,7 @@ impl Worker {
         wall: Duration,
         mut output: impl FnMut(Chunk) + Send,
     ) -> Result<Ended, CodeTooLarge> {
-        if code.len() > MAX_CODE_BYTES {
+        if code.len() > CODE_BYTES_MAX {
             return Err(CodeTooLarge(code.len()));
         }
         let wall = wall.min(MAX_WALL);

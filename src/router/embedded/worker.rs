@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use super::engine::{Guest, Instance};
 use super::frames::{self, Message, Request, cut};
 use super::outlet::Outlet;
-use super::{Language, Stream, chain, guests, lock};
+use super::{Language, Stream, guests, lock};
+use crate::causes::chain;
 
 /// The exit code of a worker whose server is gone or talks nonsense.
 const ORPHANED: i32 = 1;

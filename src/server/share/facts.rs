@@ -170,7 +170,7 @@ fn terms() -> String {
 mod tests {
     use super::*;
     use crate::catalog::load::{embedded_files, load};
-    use crate::state::today;
+    use crate::moment::today;
 
     /// The values of an image's facts, column after column, with how firm they are.
     fn values(name: &str) -> Vec<Vec<String>> {

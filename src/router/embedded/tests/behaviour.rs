@@ -1,7 +1,7 @@
 //! What a snippet that means well may rely on.
 
 use super::*;
-use crate::router::embedded::{CodeTooLarge, MAX_CODE_BYTES};
+use crate::router::embedded::{CODE_BYTES_MAX, CodeTooLarge};
 
 #[test]
 fn hello() {
@@ -186,7 +186,7 @@ print(hasattr(builtins, 'left'), hasattr(json, 'left'), hasattr(sys, 'left'))";
 #[test]
 fn code_may_be_long_but_not_too_long() {
     let padded = |comment: &str, end: &str| {
-        comment.to_owned() + &"x".repeat(MAX_CODE_BYTES - comment.len() - end.len()) + end
+        comment.to_owned() + &"x".repeat(CODE_BYTES_MAX - comment.len() - end.len()) + end
     };
     prints(Python, &padded("#", "\nprint(1)"), "1");
     prints(JavaScript, &padded("//", "\nconsole.log(1)"), "1");
