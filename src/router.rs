@@ -21,10 +21,15 @@ mod checkpoint;
 #[cfg(not(feature = "standins"))]
 #[path = "router/no_checkpoint.rs"]
 mod checkpoint;
+pub mod daytona;
+pub mod e2b;
 pub mod embedded;
+mod instance;
 mod lease;
 mod live;
 pub mod local;
+pub mod not_set_up;
+pub mod outbound;
 mod plan;
 mod prices;
 mod reaper;
@@ -59,6 +64,7 @@ use crate::runs::{
     Next, NotTried, Omission, Outcome, Output, Receipt, Request, Run, RunState, TeardownState,
 };
 
+pub use self::instance::instance;
 pub use self::reaper::Report;
 pub use self::start::{OPEN_TO_ALL, Refusal, Submitted};
 

@@ -42,7 +42,7 @@ impl Report {
         self.found += 1;
         match gone {
             Some(Gone::Destroyed) => self.destroyed += 1,
-            Some(Gone::Already) => self.already_gone += 1,
+            Some(Gone::Already | Gone::Unseen) => self.already_gone += 1,
             None => self.failed += 1,
         }
     }

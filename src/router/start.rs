@@ -432,7 +432,10 @@ fn floor_of(request: &Request, caller: &Caller, inner: &Inner) -> (Tier, Choice)
     }
     let is_hosted =
         |slug: &str| slug != OPEN_TO_ALL && caller.token().is_some() && permits(caller, slug);
-    let may_hosted = inner.adapters.iter().any(|adapter| is_hosted(adapter.slug()));
+    // What is not set up cannot be used.
+    let may_hosted = inner.adapters.iter().any(|adapter| {
+        is_hosted(adapter.slug()) && adapter.readiness() != Readiness::NotConfigured
+    });
     (if may_hosted { Tier::VirtualMachine } else { Tier::Wasm }, Choice::Default)
 }
 

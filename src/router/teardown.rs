@@ -24,9 +24,17 @@ pub(super) const TRY_LIMIT: Duration = Duration::from_secs(15);
 /// How long it waits before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How long a sandbox whose order was never answered may still come.
+const LATE_MAX: Duration = Duration::from_secs(90);
+
 /// That a sandbox is not certainly gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StillOwed;
+pub(super) enum StillOwed {
+    /// Destroying it failed.
+    Failed,
+    /// It is not there, but it may still come.
+    MayCome,
+}
 
 impl Inner {
     /// Destroys the sandbox of a lease beside whatever goes on.
@@ -50,6 +58,9 @@ impl Inner {
         let mut pause = PAUSE;
         for number in 1..=TRIES {
             let paid = self.destroy(lease).await;
+            if paid == Err(StillOwed::MayCome) {
+                return false;
+            }
             let is_gone = paid.is_ok();
             live.change_attempt(lease.attempt, |attempt| {
                 attempt.cost = paid
@@ -81,6 +92,7 @@ impl Inner {
             },
         };
         let paid = match destroyed {
+            Ok(Gone::Unseen) if may_come(lease) => return Err(StillOwed::MayCome),
             Ok(gone) => {
                 checkpoint::reached("destroyed").await;
                 let paid = self.pay(lease, gone).await.map(|cost| Ok((gone, cost)));
@@ -91,13 +103,13 @@ impl Inner {
                 let (slug, id) = (&lease.provider, &lease.id);
                 warn!(provider.slug = slug, lease.id = id, reason, "a sandbox is still owed");
                 let counted = lease::fail(&self.pool, &lease.id).await;
-                counted.map(|()| Err(StillOwed)).map_err(StoreError::from)
+                counted.map(|()| Err(StillOwed::Failed)).map_err(StoreError::from)
             }
         };
         paid.unwrap_or_else(|error| {
             let error: &dyn std::error::Error = &error;
             warn!(lease.id = lease.id, error, "a teardown could not be written down");
-            Err(StillOwed)
+            Err(StillOwed::Failed)
         })
     }
 
@@ -113,7 +125,7 @@ impl Inner {
 
     /// What a sandbox costs that is gone at an instant: from create answered on, or from when it was asked for where that
     /// answer was lost but a sandbox was found; and never longer than the platform lets it live.
-    fn cost(&self, lease: &Lease, at: Timestamp, gone: Option<Gone>) -> Cost {
+    pub(super) fn cost(&self, lease: &Lease, at: Timestamp, gone: Option<Gone>) -> Cost {
         let read = |text: &str| text.parse::<Timestamp>().ok();
         let answered = match (&lease.answered_at, gone) {
             (Some(answered), _) => read(answered),
@@ -132,6 +144,13 @@ impl Inner {
             .cost(&lease.provider, variant, lease.shape, lifetime, day_of(answered))
             .unwrap_or(Cost::ZERO)
     }
+}
+
+/// Whether the sandbox of a lease may still come: its order was never answered, and that is not long ago.
+fn may_come(lease: &Lease) -> bool {
+    let asked: Option<Timestamp> = lease.created_at.parse().ok();
+    let passed = asked.map(|asked| Timestamp::now().duration_since(asked));
+    passed.is_some_and(|passed| Duration::try_from(passed).is_ok_and(|passed| passed < LATE_MAX))
 }
 
 /// Milliseconds since an attempt was over.

@@ -1,4 +1,6 @@
-//! Settings from the environment, read once at start.
+//! Settings from the environment, read once at start. Those of hosted providers are in `hosted.rs`.
+
+pub mod hosted;
 
 use std::env::VarError;
 use std::net::SocketAddr;
@@ -49,6 +51,10 @@ pub struct Config {
     /// site, how many wait and for how long, how many a minute of one address, and for how long each; 2, 8, 5000, 20 and
     /// 10000 if left out.
     pub limits: Limits,
+    /// E2B.
+    pub e2b: hosted::E2b,
+    /// Daytona.
+    pub daytona: hosted::Daytona,
     /// `THUD_STANDINS`: 1 adds providers that follow a script, where the program was built with them.
     pub standins: bool,
     /// `THUD_LOG`: a filter of tracing, such as `info`, which shows every request; `warn` if left out.
@@ -109,6 +115,8 @@ impl Config {
             cache_dir,
             local_memory_mib,
             limits,
+            e2b: hosted::E2b::from_env()?,
+            daytona: hosted::Daytona::from_env()?,
             standins,
             log,
         })

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
 use crate::router::adapter::{
-    Adapter, Created, Ended, Failure, Gone, Order, Owed, Sandbox, Snippet, Terms, Watch,
+    Adapter, Created, Ended, Failure, Gone, KillFrom, Order, Owed, Sandbox, Snippet, Terms, Watch,
 };
 use crate::runs::{Applied, Egress, Language, OutputMode, Proof, Reason, Stage, Stream};
 
@@ -122,7 +122,9 @@ impl Adapter for Scripted {
             output_mode: OutputMode::Live,
             start_slice: self.start_slice,
             timeout_max: Duration::from_hours(1),
+            answer_grace: Duration::from_secs(1),
             kill_step: Duration::from_secs(1),
+            kill_from: KillFrom::Started,
             shape: self.shape,
             variant: None,
         }
