@@ -24,7 +24,6 @@ mod checkpoint;
 pub mod daytona;
 pub mod e2b;
 pub mod embedded;
-mod instance;
 mod lease;
 mod live;
 pub mod local;
@@ -64,7 +63,7 @@ use crate::runs::{
     Next, NotTried, Omission, Outcome, Output, Receipt, Request, Run, RunState, TeardownState,
 };
 
-pub use self::instance::instance;
+pub use self::lease::instance;
 pub use self::reaper::Report;
 pub use self::start::{OPEN_TO_ALL, Refusal, Submitted};
 
@@ -92,6 +91,10 @@ pub struct Limits {
     pub running: usize,
     /// What is kept of each output, bytes.
     pub output_bytes: usize,
+    /// How long one try to destroy a sandbox may take.
+    pub teardown_try: Duration,
+    /// How long a sandbox whose order was never answered may still come.
+    pub late_sandbox: Duration,
     /// How long code and output of a run without a token are kept.
     pub anonymous_kept: Duration,
     /// The same with a token.
@@ -110,6 +113,8 @@ impl Default for Limits {
             anonymous_timeout: Duration::from_millis(crate::runs::ANONYMOUS_TIMEOUT_MS_MAX),
             running: 256,
             output_bytes: crate::runs::output::OUTPUT_BYTES_MAX,
+            teardown_try: Duration::from_secs(15),
+            late_sandbox: Duration::from_secs(90),
             anonymous_kept: DAY,
             kept: DAY * 30,
         }

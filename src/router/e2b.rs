@@ -159,7 +159,12 @@ impl E2b {
 
     async fn detail(&self, id: &str) -> Result<api::Detail, Failure> {
         let answer = Answer::to(self.call(Method::GET, &format!("/sandboxes/{id}"))?).await?;
-        if answer.status.is_success() { answer.json() } else { Err(refusals::control(&answer)) }
+        match answer.status {
+            status if status.is_success() => answer.json(),
+            // It was made a moment ago.
+            StatusCode::NOT_FOUND => Err(answer.failure(Reason::Outage, Remains::Perhaps)),
+            _ => Err(refusals::control(&answer)),
+        }
     }
 
     /// Every sandbox that carries a tag.

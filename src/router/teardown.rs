@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::SqliteConnection;
 use tokio::time::{sleep, timeout};
 use tracing::warn;
@@ -19,13 +19,8 @@ use crate::runs::{Attempt, Cost, Outcome, RunState, TeardownState};
 
 /// How often a run itself tries to destroy its sandbox before it leaves it to the reaper.
 const TRIES: u32 = 3;
-/// How long one try may take.
-pub(super) const TRY_LIMIT: Duration = Duration::from_secs(15);
 /// How long it waits before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// How long a sandbox whose order was never answered may still come.
-const LATE_MAX: Duration = Duration::from_secs(90);
 
 /// That a sandbox is not certainly gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,14 +80,14 @@ impl Inner {
         let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
         let destroyed = match self.adapter(&lease.provider) {
             None => Err("its provider is not configured any more"),
-            Some(adapter) => match timeout(TRY_LIMIT, adapter.destroy(&owed)).await {
+            Some(adapter) => match timeout(self.limits.teardown_try, adapter.destroy(&owed)).await {
                 Ok(Ok(gone)) => Ok(gone),
                 Ok(Err(failure)) => Err(failure.reason.word()),
                 Err(_) => Err("no answer in time"),
             },
         };
         let paid = match destroyed {
-            Ok(Gone::Unseen) if may_come(lease) => return Err(StillOwed::MayCome),
+            Ok(Gone::Unseen) if self.may_come(lease) => return Err(StillOwed::MayCome),
             Ok(gone) => {
                 checkpoint::reached("destroyed").await;
                 let paid = self.pay(lease, gone).await.map(|cost| Ok((gone, cost)));
@@ -111,6 +106,15 @@ impl Inner {
             warn!(lease.id = lease.id, error, "a teardown could not be written down");
             Err(StillOwed::Failed)
         })
+    }
+
+    /// Whether the sandbox of a lease may still come: its order was never answered, and that is not long ago.
+    fn may_come(&self, lease: &Lease) -> bool {
+        let asked: Option<Timestamp> = lease.created_at.parse().ok();
+        let passed = asked.map(|asked| Timestamp::now().duration_since(asked));
+        let late = SignedDuration::try_from(self.limits.late_sandbox).unwrap_or_default();
+        // An order of the future is one of before the clock was put back.
+        passed.is_some_and(|passed| passed < late)
     }
 
     async fn pay(&self, lease: &Lease, gone: Gone) -> Result<Cost, StoreError> {
@@ -144,13 +148,6 @@ impl Inner {
             .cost(&lease.provider, variant, lease.shape, lifetime, day_of(answered))
             .unwrap_or(Cost::ZERO)
     }
-}
-
-/// Whether the sandbox of a lease may still come: its order was never answered, and that is not long ago.
-fn may_come(lease: &Lease) -> bool {
-    let asked: Option<Timestamp> = lease.created_at.parse().ok();
-    let passed = asked.map(|asked| Timestamp::now().duration_since(asked));
-    passed.is_some_and(|passed| Duration::try_from(passed).is_ok_and(|passed| passed < LATE_MAX))
 }
 
 /// Milliseconds since an attempt was over.

@@ -93,3 +93,125 @@ pub fn run(answer: &Answer, service: Service) -> Ended {
         _ => Ended::Lost(failure(Reason::Protocol)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{HeaderMap, HeaderValue};
+
+    use super::*;
+
+    fn answer(status: u16, body: &str) -> Answer {
+        let status = StatusCode::from_u16(status).unwrap();
+        Answer { status, headers: HeaderMap::new(), body: body.to_owned().into() }
+    }
+
+    const HTML: &str = "<html><body>bad gateway</body></html>";
+
+    #[test]
+    fn every_refusal_of_a_sandbox_is_of_its_kind() {
+        let quota = "you have reached the maximum number of concurrent E2B sandboxes (20)";
+        for (status, body, reason, remains) in [
+            (401, r#"{"code":401,"message":"Invalid API key"}"#, Reason::Auth, Remains::Nothing),
+            (403, r#"{"code":403,"message":"team is blocked"}"#, Reason::Auth, Remains::Nothing),
+            (404, r#"{"code":404,"message":"no template"}"#, Reason::BadRequest, Remains::Nothing),
+            (
+                400,
+                r#"{"code":400,"message":"Timeout cannot be greater than 1 hours"}"#,
+                Reason::BadRequest,
+                Remains::Nothing,
+            ),
+            (422, r#"{"code":422,"message":"no"}"#, Reason::BadRequest, Remains::Nothing),
+            (409, r#"{"code":409,"message":"no"}"#, Reason::BadRequest, Remains::Nothing),
+            (
+                409,
+                r#"{"code":409,"message":"m","error_code":"idempotency_in_progress"}"#,
+                Reason::Outage,
+                Remains::Perhaps,
+            ),
+            (
+                422,
+                r#"{"code":422,"message":"m","error_code":"idempotency_request_mismatch"}"#,
+                Reason::Outage,
+                Remains::Perhaps,
+            ),
+            (
+                429,
+                &format!(r#"{{"code":429,"message":"{quota}"}}"#),
+                Reason::Quota,
+                Remains::Nothing,
+            ),
+            (
+                503,
+                r#"{"code":503,"message":"m","error_code":"sandbox_capacity_unavailable"}"#,
+                Reason::Capacity,
+                Remains::Perhaps,
+            ),
+            (
+                504,
+                r#"{"code":504,"message":"m","error_code":"sandbox_placement_timeout"}"#,
+                Reason::StartTimeout,
+                Remains::Perhaps,
+            ),
+            (500, r#"{"code":500,"message":"m"}"#, Reason::Outage, Remains::Perhaps),
+            (502, HTML, Reason::Outage, Remains::Perhaps),
+            (307, "", Reason::Protocol, Remains::Perhaps),
+            (204, "", Reason::Protocol, Remains::Perhaps),
+        ] {
+            let failure = create(&answer(status, body));
+            assert_eq!((failure.reason, failure.remains), (reason, remains), "{status} {body}");
+            assert_eq!(failure.http_status, Some(status));
+        }
+    }
+
+    #[test]
+    fn too_many_calls_and_too_many_sandboxes_are_told_apart() {
+        let mut too_often = answer(429, r#"{"code":429,"message":"Rate limit exceeded"}"#);
+        assert_eq!(create(&too_often).reason, Reason::Quota, "nobody says when to come back");
+        too_often.headers.insert("retry-after", HeaderValue::from_static("7"));
+        let failure = create(&too_often);
+        assert_eq!(failure.reason, Reason::RateLimited);
+        assert_eq!(failure.retry_after.map(|wait| wait.as_secs()), Some(7));
+    }
+
+    #[test]
+    fn every_refusal_of_code_says_whether_it_may_have_run() {
+        use Service::{Interpreter, Processes};
+        let gone = r#"{"sandboxId":"i1","message":"The sandbox was not found","code":502}"#;
+        let shut = r#"{"sandboxId":"i1","message":"The sandbox is running but port is not open","code":502}"#;
+        for (service, status, body, not_run) in [
+            (Interpreter, 502, gone, Some(Reason::Outage)),
+            (Processes, 502, gone, Some(Reason::Outage)),
+            (
+                Interpreter,
+                403,
+                r#"{"message":"missing e2b-traffic-access-token"}"#,
+                Some(Reason::Auth),
+            ),
+            (Interpreter, 404, r#"{"message":"This endpoint is reserved"}"#, Some(Reason::Outage)),
+            (Interpreter, 404, "Context x not found", Some(Reason::Outage)),
+            (Interpreter, 409, r#"{"message":"still transitioning"}"#, Some(Reason::Outage)),
+            (Interpreter, 429, r#"{"message":"too many connections"}"#, Some(Reason::RateLimited)),
+            (Interpreter, 400, "Invalid sandbox ID", Some(Reason::BadRequest)),
+            (Interpreter, 422, r#"{"detail":[]}"#, Some(Reason::BadRequest)),
+            (Interpreter, 500, "could not create context", Some(Reason::Outage)),
+            (Processes, 401, r#"{"code":401,"message":"no"}"#, Some(Reason::Auth)),
+            // The same words where the connection broke in the middle: what ran is not known.
+            (Interpreter, 502, shut, None),
+            (Processes, 502, shut, None),
+            (Processes, 502, "Failed to route request to sandbox", None),
+            (Interpreter, 500, HTML, None),
+            (Processes, 500, "internal", None),
+            (Interpreter, 503, "", None),
+            (Processes, 504, HTML, None),
+            (Interpreter, 307, "", None),
+        ] {
+            match (run(&answer(status, body), service), not_run) {
+                (Ended::NotRun(failure), Some(reason)) => {
+                    assert_eq!(failure.reason, reason, "{status} {body}");
+                }
+                (Ended::Lost(_), None) => {}
+                (ended, _) => panic!("{service:?} {status} {body}: {ended:?}"),
+            }
+        }
+    }
+}
