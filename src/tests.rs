@@ -7,6 +7,7 @@ mod crawlers;
 mod data;
 mod exposure;
 mod harness;
+mod hosted;
 mod migrations;
 mod openapi;
 mod pages;

@@ -80,11 +80,13 @@ impl Inner {
         let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
         let destroyed = match self.adapter(&lease.provider) {
             None => Err("its provider is not configured any more"),
-            Some(adapter) => match timeout(self.limits.teardown_try, adapter.destroy(&owed)).await {
-                Ok(Ok(gone)) => Ok(gone),
-                Ok(Err(failure)) => Err(failure.reason.word()),
-                Err(_) => Err("no answer in time"),
-            },
+            Some(adapter) => {
+                match timeout(self.limits.teardown_try, adapter.destroy(&owed)).await {
+                    Ok(Ok(gone)) => Ok(gone),
+                    Ok(Err(failure)) => Err(failure.reason.word()),
+                    Err(_) => Err("no answer in time"),
+                }
+            }
         };
         let paid = match destroyed {
             Ok(Gone::Unseen) if self.may_come(lease) => return Err(StillOwed::MayCome),

@@ -1,64 +1,19 @@
-//! The hosted providers' adapters in the chain, under every fault: stand-in servers do what a script says, first in the chain
-//! and last. Whatever happens, the code runs once at most, the answer comes in time, and no sandbox is left.
+//! Every fault in both places of the chain: what becomes of the attempt and of the run, who ran the code and how often, how
+//! long it took, and that nothing is left.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use jiff::Timestamp;
-use secrecy::SecretString;
-use sqlx::SqlitePool;
-use tokio::net::TcpListener;
 
-use crate::access::{self, Caller};
+use super::{Address, Chain, Provider, START_SLICE, TIMEOUT, catalog};
 use crate::catalog::Catalog;
-use crate::catalog::claim::Tier;
-use crate::catalog::load::{embedded_files, load};
-use crate::catalog::shape::Shape;
-use crate::database;
-use crate::moment::today;
-use crate::money::{Quantity, Usd};
-use crate::router::adapter::Adapter;
-use crate::router::daytona::{self, Daytona};
-use crate::router::e2b::{self, E2b};
-use crate::router::{Limits, SandboxRouter};
-use crate::runs::draft::Draft;
 use crate::runs::{AttemptOutcome, Next, Outcome, Reason, Receipt, TeardownState};
 use crate::standins::faults::{Answer, Fault, Garble, Stage, What};
-use crate::standins::runner::Echo;
-use crate::standins::scripted::{Script, Scripted};
-use crate::standins::{Standin, daytona as daytona_standin, e2b as e2b_standin};
 
-/// What a provider under test has to start in.
-const START_SLICE: Duration = Duration::from_millis(900);
-/// The wall clock of the code.
-const TIMEOUT: Duration = Duration::from_millis(600);
-/// How long a sandbox whose order was never answered may still come.
-const LATE: Duration = Duration::from_millis(2_500);
-/// How long a try to destroy a sandbox may take.
-const TEARDOWN_TRY: Duration = Duration::from_millis(800);
-/// How long a test waits for what comes by itself.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Rows that are tried at the same time.
 const AT_ONCE: usize = 12;
-/// What the faulty provider is in the chain with.
-const OTHER: &str = "scripted-other";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Provider {
-    E2b,
-    Daytona,
-}
-
-/// How the faulty provider is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Address {
-    Its,
-    Refused,
-    Unknown,
-    NoTls,
-}
 
 /// What has to become of the attempt at the faulty provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,126 +80,6 @@ fn reached(address: Address, expected: Expected) -> Row {
     Row { address, ..row(format!("{address:?}"), Vec::new(), expected) }
 }
 
-fn shape(vcpu: u64, memory_gib: u64, disk_gib: u64) -> Shape {
-    Shape { vcpu: vcpu.into(), memory_gib: memory_gib.into(), disk_gib: disk_gib.into() }
-}
-
-/// A chain of two with its database.
-struct Chain {
-    router: SandboxRouter,
-    pool: SqlitePool,
-    standin: Standin,
-    other: Scripted,
-    providers: Vec<&'static str>,
-    _folder: tempfile::TempDir,
-}
-
-impl Chain {
-    /// The provider under test first, or last behind one that refuses.
-    async fn new(provider: Provider, is_first: bool, address: Address, catalog: &Arc<Catalog>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
-        let standin = match provider {
-            Provider::E2b => e2b_standin::start(Arc::new(Echo)).await.unwrap(),
-            Provider::Daytona => daytona_standin::start(Arc::new(Echo)).await.unwrap(),
-        };
-        let url = match address {
-            Address::Its => standin.url(),
-            // Nobody listens at a port that was free a moment ago.
-            Address::Refused => {
-                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-                format!("http://{}", listener.local_addr().unwrap())
-            }
-            Address::Unknown => "http://nobody.invalid:1".to_owned(),
-            Address::NoTls => standin.url().replace("http://", "https://"),
-        };
-        let adapter = adapter(provider, &url, standin.key(), "site-a");
-        let other = Scripted::new(OTHER, if is_first { Script::Runs } else { Script::Refuses });
-        let slug = adapter.slug();
-        let providers = if is_first { vec![slug, OTHER] } else { vec![OTHER, slug] };
-        let limits =
-            Limits { teardown_try: TEARDOWN_TRY, late_sandbox: LATE, ..Limits::default() };
-        let adapters: Vec<Arc<dyn Adapter>> = vec![adapter, Arc::new(other.clone())];
-        let router = SandboxRouter::new(pool.clone(), catalog.clone(), adapters, limits);
-        Self { router, pool, standin, other, providers, _folder: folder }
-    }
-
-    async fn token(&self) -> Caller {
-        let budget = Usd::from(1_000);
-        let text =
-            access::create(&self.pool, "test", budget, None, Timestamp::now()).await.unwrap();
-        Caller::Token(access::verify(&self.pool, &text).await.unwrap().unwrap())
-    }
-
-    async fn run(&self, language: &str, code: &str) -> (Receipt, Duration) {
-        let draft = Draft {
-            language: language.to_owned(),
-            code: code.to_owned(),
-            timeout_ms: Some(u64::try_from(TIMEOUT.as_millis()).unwrap()),
-            providers: Some(self.providers.iter().map(|slug| (*slug).to_owned()).collect()),
-            ..Draft::default()
-        };
-        let request = draft.read(&self.router.providers()).unwrap();
-        let begun = Instant::now();
-        let id = self.router.submit(request, &self.token().await, None).await.unwrap().id;
-        let waited = tokio::time::timeout(PATIENCE, self.router.wait(&id)).await;
-        assert!(waited.is_ok(), "no answer");
-        (self.router.receipt(&id).await.unwrap().unwrap(), begun.elapsed())
-    }
-
-    /// Lets the platform work again and the reaper look, until nothing is owed.
-    async fn paid(&self, name: &str) {
-        self.standin.script(Vec::new());
-        let nothing_left = async {
-            loop {
-                self.router.reap().await.unwrap();
-                let is_owed: bool =
-                    sqlx::query_scalar("select exists (select 1 from lease where state = 'open')")
-                        .fetch_one(&self.pool)
-                        .await
-                        .unwrap();
-                if !is_owed && self.standin.sandboxes().is_empty() && self.other.left() == 0 {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        };
-        let paid = tokio::time::timeout(PATIENCE, nothing_left).await;
-        assert!(paid.is_ok(), "{name}: left {:?}", self.standin.sandboxes());
-    }
-}
-
-fn adapter(provider: Provider, url: &str, key: &str, site: &str) -> Arc<dyn Adapter> {
-    let (api_key, start_slice) = (SecretString::from(key.to_owned()), START_SLICE);
-    match provider {
-        Provider::E2b => {
-            let settings = e2b::Settings {
-                api_key,
-                domain: "e2b.test".to_owned(),
-                api_url: url.to_owned(),
-                sandbox_url: Some(url.to_owned()),
-                template: "code-interpreter-v1".to_owned(),
-                shape: shape(2, 2, 10),
-                start_slice,
-            };
-            Arc::new(E2b::new(settings, site.to_owned()).unwrap())
-        }
-        Provider::Daytona => {
-            let settings = daytona::Settings {
-                api_key,
-                api_url: url.to_owned(),
-                toolbox_url: None,
-                target: None,
-                snapshot: "daytona-vm-small".to_owned(),
-                tier: Tier::VirtualMachine,
-                shape: shape(1, 1, 3),
-                start_slice,
-            };
-            Arc::new(Daytona::new(settings, site.to_owned()).unwrap())
-        }
-    }
-}
-
 async fn check(provider: Provider, is_first: bool, row: &Row, catalog: &Arc<Catalog>) {
     let place = if is_first { "first" } else { "last" };
     let name = format!("{provider:?} {place}, {}: {}", row.language, row.name);
@@ -294,7 +129,7 @@ async fn check(provider: Provider, is_first: bool, row: &Row, catalog: &Arc<Cata
 }
 
 async fn check_all(provider: Provider, rows: Vec<Row>) {
-    let catalog = Arc::new(load(&embedded_files(), today()).unwrap());
+    let catalog = catalog();
     let cases = rows.iter().flat_map(|row| [(row, true), (row, false)]);
     let all = stream::iter(cases).map(|(row, is_first)| check(provider, is_first, row, &catalog));
     all.buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
@@ -408,7 +243,12 @@ async fn e2b_that_makes_no_sandbox_is_followed_by_another() {
     use Stage::Create;
     let mut rows = of_any_create();
     rows.extend([
-        answer(Create, 400, r#"{"message":"Timeout cannot be greater"}"#, Fails(Reason::BadRequest)),
+        answer(
+            Create,
+            400,
+            r#"{"message":"Timeout cannot be greater"}"#,
+            Fails(Reason::BadRequest),
+        ),
         answer(
             Create,
             409,
@@ -442,7 +282,8 @@ async fn e2b_that_makes_no_sandbox_is_followed_by_another() {
 async fn e2b_that_cannot_confirm_what_it_gave_is_sent_no_code() {
     use Stage::Health;
     let mut rows = of_any_detail();
-    let shut = r#"{"sandboxId":"i1","message":"The sandbox is running but port is not open","code":502}"#;
+    let shut =
+        r#"{"sandboxId":"i1","message":"The sandbox is running but port is not open","code":502}"#;
     rows.extend([
         at(Health, What::Hang {}, Fails(Reason::StartTimeout)),
         at(Health, What::Cut {}, Fails(Reason::LostConnection)),
@@ -518,6 +359,17 @@ async fn daytona_that_makes_no_sandbox_is_followed_by_another() {
 }
 
 #[tokio::test]
+async fn daytona_that_cannot_confirm_what_it_gave_is_sent_no_code() {
+    use Stage::Detail;
+    let mut rows = of_any_detail();
+    rows.extend([
+        garbled(Detail, Garble::OtherHost, Fails(Reason::Protocol)),
+        garbled(Detail, Garble::ContainerClass, Fails(Reason::IsolationNotConfirmed)),
+    ]);
+    check_all(Provider::SlowDaytona, rows).await;
+}
+
+#[tokio::test]
 async fn daytona_that_loses_code_is_not_followed_by_another() {
     use Stage::Run;
     let mut rows = of_any_run();
@@ -527,12 +379,7 @@ async fn daytona_that_loses_code_is_not_followed_by_another() {
         answer(Run, 408, r#"{"code":"PROCESS_EXECUTION_TIMEOUT"}"#, TimesOut),
         answer(Run, 500, r#"{"message":"no"}"#, Interrupts(Reason::LostConnection)),
         answer(Run, 502, "", Interrupts(Reason::LostConnection)),
-        answer(
-            Run,
-            200,
-            r#"{"exitCode":-1,"result":"Killed"}"#,
-            Interrupts(Reason::Protocol),
-        ),
+        answer(Run, 200, r#"{"exitCode":-1,"result":"Killed"}"#, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::HalfFrame, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::NoEnd, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::HugeFrame, Interrupts(Reason::Protocol)),
