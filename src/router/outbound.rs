@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -136,7 +136,7 @@ impl Answer {
     /// Sends a call and reads the answer. A failure says `outage` where nothing was sent, else `lost_connection`, and leaves
     /// a sandbox perhaps unless nothing was sent.
     pub async fn to(request: RequestBuilder) -> Result<Self, Failure> {
-        Self::read(request.send().await.map_err(not_answered)?, BODY_BYTES_MAX).await
+        Self::read(sent(request).await?, BODY_BYTES_MAX).await
     }
 
     /// Reads the rest of an answer, up to a limit.
@@ -187,6 +187,21 @@ impl Failure {
 struct TooLong {
     bytes_max: usize,
 }
+
+/// Sends a call, and returns its answer as soon as that begins. Nothing is unpacked here: nobody asked for a packed one, so it
+/// is a failure.
+pub async fn sent(request: RequestBuilder) -> Result<Response, Failure> {
+    let response = request.send().await.map_err(not_answered)?;
+    if response.headers().contains_key(CONTENT_ENCODING) {
+        let failure = Failure::leaving_perhaps(Reason::Protocol).because(Packed);
+        return Err(failure.status(response.status()));
+    }
+    Ok(response)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is packed, though nobody asked for that")]
+struct Packed;
 
 /// What it means that a call was not answered.
 pub fn not_answered(error: reqwest::Error) -> Failure {

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::time::timeout_at;
 
 use super::super::adapter::{Ended, Failure, Sandbox, Snippet, Watch};
-use super::super::outbound::{Answer, is_unsent, not_answered, secret_header};
+use super::super::outbound::{Answer, is_unsent, secret_header, sent};
 use super::wrapper::{self, Printed};
 use super::{Daytona, api, refusals};
 use crate::runs::{Reason, Stage, Stream};
@@ -71,15 +71,11 @@ impl Sandbox for Way {
         }
         let begun = Instant::now();
         let read = async {
-            let response = match call.send().await {
+            let response = match sent(call).await {
                 Ok(response) => response,
-                Err(error) => {
-                    let failure = not_answered(error);
-                    return if is_unsent(&failure) {
-                        Ended::NotRun(failure)
-                    } else {
-                        Ended::Lost(failure)
-                    };
+                Err(failure) if is_unsent(&failure) => return Ended::NotRun(failure),
+                Err(failure) => return Ended::Lost(failure),
+            };
                 }
             };
             // Two outputs as base64, which is four thirds of them.

@@ -61,10 +61,8 @@ pub fn script(
 /// something has left the group with the pipe in hand, is given up after a moment.
 const RUN: &str = r#"d=$1 most=$2 limit=$3 name=$4
 shift 4
-read_to() {
-  dd bs=65536 count="$most" iflag=count_bytes of="$d/$1" 2>/dev/null
-  wc -c >"$d/$1.dropped"
-}
+at_once=$(command -v stdbuf >/dev/null && echo 'stdbuf -o0')
+read_to() { $at_once head -c "$most" >"$d/$1"; wc -c >"$d/$1.dropped"; }
 now() { n=$(date +%s%N); echo $((n / 1000000)); }
 mkfifo "$d/1" "$d/2"
 read_to out <"$d/1" & r1=$!

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use tokio::time::timeout_at;
 
 use super::super::adapter::{Ended, Failure, Sandbox, Snippet, Watch};
-use super::super::outbound::{Answer, is_unsent, not_answered, secret_header};
+use super::super::outbound::{Answer, is_unsent, not_answered, secret_header, sent};
 use super::refusals::{self, Service};
 use super::{E2b, api, envelopes, lines};
 use crate::runs::{Language, Reason, Stage, Stream};
@@ -156,15 +156,11 @@ impl Sandbox for Way {
             Service::Processes => code.timeout + KILL_GRACE,
         };
         let read = async {
-            let response = match call.send().await {
+            let response = match sent(call).await {
                 Ok(response) => response,
-                Err(error) => {
-                    let failure = not_answered(error);
-                    return if is_unsent(&failure) {
-                        Ended::NotRun(failure)
-                    } else {
-                        Ended::Lost(failure)
-                    };
+                Err(failure) if is_unsent(&failure) => return Ended::NotRun(failure),
+                Err(failure) => return Ended::Lost(failure),
+            };
                 }
             };
             if response.status() != reqwest::StatusCode::OK {

@@ -233,7 +233,6 @@ fn of_any_run() -> Vec<Row> {
         ),
         garbled(Run, Garble::GzipBomb, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::WrongTypes, Interrupts(Reason::Protocol)),
-        garbled(Run, Garble::NotJson, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::UnknownEvents, Runs),
     ]
 }
@@ -304,6 +303,8 @@ async fn e2b_that_loses_code_is_not_followed_by_another() {
         answer(Run, 422, r#"{"detail":[]}"#, Fails(Reason::BadRequest)),
         garbled(Run, Garble::HalfFrame, Interrupts(Reason::LostConnection)),
         garbled(Run, Garble::NoEnd, Interrupts(Reason::LostConnection)),
+        // A body without a line has no last one.
+        garbled(Run, Garble::NotJson, Interrupts(Reason::LostConnection)),
         // Of a line of many MiB the beginning is kept, and a broken character is replaced.
         garbled(Run, Garble::HugeFrame, Runs),
         garbled(Run, Garble::InvalidUtf8, Runs),
@@ -382,6 +383,7 @@ async fn daytona_that_loses_code_is_not_followed_by_another() {
         answer(Run, 200, r#"{"exitCode":-1,"result":"Killed"}"#, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::HalfFrame, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::NoEnd, Interrupts(Reason::Protocol)),
+        garbled(Run, Garble::NotJson, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::HugeFrame, Interrupts(Reason::Protocol)),
         garbled(Run, Garble::InvalidUtf8, Interrupts(Reason::Protocol)),
     ]);
