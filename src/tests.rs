@@ -5,6 +5,7 @@
 mod api;
 mod crawlers;
 mod data;
+mod drills;
 mod exposure;
 mod harness;
 mod hosted;

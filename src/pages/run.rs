@@ -100,12 +100,17 @@ fn page(state: &AppState, receipt: &Receipt) -> AnyView {
         view! { <p class="muted" role="status" data-live>"This page follows the run by itself. " <a href="">"Look again"</a>"."</p> }
     });
     let was_tried = !run.attempts.is_empty();
+    let drill = run.asked.drill.filter(|_| was_tried).map(|drill| {
+        view! { <p class="notice">"A drill: " {drill.label()} ", as it was ordered to. There is no such provider: it asked nobody and executed nothing. Whatever \
+        follows is real."</p> }
+    });
     view! {
         {head(title, "The receipt of a run: outcome, output, attempts, cost, teardown.")}
         <Meta name="robots" content="noindex"/>
         <h1>{title}</h1>
         <p class="lead">{inert(&sentence)}</p>
         {live}
+        {drill}
         <p class="actions"><a class="button" href=again>"Edit and try again"</a></p>
         {was_tried.then(|| output(receipt))}
         {was_tried.then(|| chain(run, name))}
@@ -366,6 +371,7 @@ fn facts(receipt: &Receipt, name: impl Fn(&str) -> String) -> AnyView {
             (!is_refused)
                 .then(|| format!("{}; at most {} was quoted", money(run.cost()), money(run.quote))),
         ),
+        ("Drill", asked.drill.map(|drill| drill.label().to_owned())),
         ("Allowed cost", asked.max_cost_usd.map(|most| format!("{} at most", most.shown()))),
         ("Time limit", Some(duration(asked.timeout_ms))),
         ("The code ran for", run.duration_ms.map(duration)),

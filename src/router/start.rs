@@ -14,14 +14,14 @@ use super::adapter::Readiness;
 use super::attempt::kill_horizon;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
-use super::{Drive, Inner, SandboxRouter, after, end, locked};
+use super::{Drive, Inner, SandboxRouter, after, drill, end, locked};
 use crate::access::{self, Caller, RandomError, random_hex};
 use crate::catalog::claim::Tier;
 use crate::hash::{hexadecimal, sha256};
 use crate::moment::{millis, stamp, today};
 use crate::money::Usd;
 use crate::runs::store::{self, Beginning, StoreError};
-use crate::runs::{Asked, Choice, Cost, Omission, Outcome, Request, Run, RunState};
+use crate::runs::{Asked, Choice, Cost, Drill, Omission, Outcome, Request, Run, RunState};
 
 /// Seconds after which somebody may try again where there was no place.
 const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
@@ -121,6 +121,9 @@ impl SandboxRouter {
     ) -> Result<Submitted, Refusal> {
         let inner = &self.0;
         inner.refuse_while_draining()?;
+        if request.drill.is_some() && !inner.limits.drills {
+            return Err(Refusal::NotAllowed(drill::OFF.to_owned()));
+        }
         let request_sha256 = fingerprint(&request);
         if let Some(known) = inner.known(caller, key, &request_sha256).await? {
             return Ok(known);
@@ -305,7 +308,11 @@ impl Inner {
                 start_slice: terms.start_slice,
             }
         });
-        (floor, select(&wish, candidates.collect()))
+        let mut selection = select(&wish, candidates.collect());
+        if let Some(drill) = request.drill.filter(|_| self.limits.drills) {
+            drill::lead(&mut selection, drill, &wish);
+        }
+        (floor, selection)
     }
 
     fn delete_at(&self, caller: &Caller) -> String {
@@ -355,6 +362,7 @@ fn begun(
             isolation_from,
             egress: request.egress,
             max_cost_usd: request.max_cost_usd,
+            drill: request.drill,
         },
         provider: None,
         exit_code: None,
@@ -450,6 +458,7 @@ fn fingerprint(request: &Request) -> [u8; 32] {
         isolation_at_least,
         egress,
         max_cost_usd,
+        drill,
     } = request;
     let parts = [
         language.word().to_owned(),
@@ -459,6 +468,7 @@ fn fingerprint(request: &Request) -> [u8; 32] {
         isolation_at_least.map_or("*", Tier::word).to_owned(),
         egress.word().to_owned(),
         max_cost_usd.map_or_else(|| "*".to_owned(), |usd| usd.to_string()),
+        drill.map_or("*", Drill::word).to_owned(),
         code.clone(),
     ];
     sha256(parts.join("\n"))
