@@ -3,6 +3,7 @@
 //! Not here: running. The form posts to the action, which leads to the receipt (`pages/run.rs`).
 
 mod examples;
+mod offers;
 mod same;
 
 use axum::Form;
@@ -144,6 +145,7 @@ fn page(state: &AppState, typed: &Typed, caller: &Caller, words: Option<&'static
         {notice(&slips, words)}
         {links(language)}
         {form(state, typed, &slips)}
+        {offers::here(state, caller)}
         <section class="block" id="quote"><h2>"Before it runs"</h2>{plan}</section>
         {same}
         {local(state)}

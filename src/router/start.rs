@@ -10,7 +10,7 @@ use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::adapter::Readiness;
+use super::adapter::{Adapter, Readiness};
 use super::attempt::kill_horizon;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
@@ -21,7 +21,9 @@ use crate::hash::{hexadecimal, sha256};
 use crate::moment::{millis, stamp, today};
 use crate::money::Usd;
 use crate::runs::store::{self, Beginning, StoreError};
-use crate::runs::{Asked, Choice, Cost, Drill, Omission, Outcome, Request, Run, RunState};
+use crate::runs::{
+    Asked, Choice, Cost, Drill, Omission, Outcome, Request, Run, RunState, TIMEOUT_MS_DEFAULT,
+};
 
 /// Seconds after which somebody may try again where there was no place.
 const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
@@ -185,6 +187,11 @@ impl SandboxRouter {
         (selection, floor)
     }
 
+    /// Every provider as it is now for a caller, whatever is asked for.
+    pub fn offers(&self, caller: &Caller) -> Vec<Candidate> {
+        self.0.candidates(Duration::from_millis(TIMEOUT_MS_DEFAULT), caller)
+    }
+
     /// Writes a refusal as a run that is final, so that a page has a receipt to show and nothing typed is lost.
     pub async fn record_refusal(
         &self,
@@ -285,9 +292,18 @@ impl Inner {
             fallback: request.fallback,
             max_cost_usd: request.max_cost_usd,
         };
-        let candidates = self.adapters.iter().map(|adapter| {
+        let mut selection = select(&wish, self.candidates(wish.timeout, caller));
+        if let Some(drill) = request.drill.filter(|_| self.limits.drills) {
+            drill::lead(&mut selection, drill, &wish);
+        }
+        (floor, selection)
+    }
+
+    /// Every provider as it is now, for runs of a length.
+    fn candidates(&self, timeout: Duration, caller: &Caller) -> Vec<Candidate> {
+        let candidate = |adapter: &Arc<dyn Adapter>| {
             let (terms, slug) = (adapter.terms(), adapter.slug());
-            let lifetime = kill_horizon(&terms, wish.timeout);
+            let lifetime = kill_horizon(&terms, timeout);
             let quote = match terms.shape {
                 None => Some(Cost::ZERO),
                 Some(shape) => self.prices.cost(slug, terms.variant, shape, lifetime, today()),
@@ -307,12 +323,8 @@ impl Inner {
                 timeout_max: terms.timeout_max,
                 start_slice: terms.start_slice,
             }
-        });
-        let mut selection = select(&wish, candidates.collect());
-        if let Some(drill) = request.drill.filter(|_| self.limits.drills) {
-            drill::lead(&mut selection, drill, &wish);
-        }
-        (floor, selection)
+        };
+        self.adapters.iter().map(candidate).collect()
     }
 
     fn delete_at(&self, caller: &Caller) -> String {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::harness::{Answer, TestApp};
 use crate::access;
 use crate::money::Usd;
-use crate::router::adapter::Adapter;
+use crate::router::adapter::{Adapter, Readiness};
 use crate::runs::CODE_BYTES_MAX;
 use crate::standins::scripted::{Script, Scripted};
 use crate::state::AppState;
@@ -303,6 +303,45 @@ async fn a_run_that_is_not_there_is_not_found() {
     }
     let past = app.get("/runs/x?as_of=2026-01-01").await;
     assert!(!past.text().contains("The catalog as of"));
+}
+
+#[tokio::test]
+async fn the_page_says_which_providers_are_ready_and_what_unlocks_the_others() {
+    let at = |slug, readiness| {
+        let mut one = Scripted::new(slug, Script::Refuses);
+        one.readiness = readiness;
+        Arc::new(one)
+    };
+    let adapters: Vec<Arc<dyn Adapter>> = vec![
+        at("local", Readiness::WarmingUp),
+        at("scripted-refuses", Readiness::Ready),
+        at("scripted-none", Readiness::NotConfigured),
+    ];
+    let (app, state) = TestApp::running(adapters).await;
+    let html = app.get("/try").await.text().to_owned();
+    for words in [
+        "<span>warming up</span>",
+        "<span>ready; needs a token</span>",
+        "<span>not configured on this site</span>",
+        "thud token create --name NAME --daily-budget-usd 0.50 --providers scripted-refuses</code>",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+    let token = token(&state).await;
+    let fields = [HELLO[0], HELLO[1], ("providers", "scripted-refuses"), ("token", &token)];
+    for _ in 0..3 {
+        run(&app, &fields).await;
+    }
+    let page = post(&app, "/try", &fields).await;
+    assert!(page.text().contains("<span>left out for a while, after failures</span>"));
+    assert!(!page.text().contains("thud token create"), "nothing is locked to this token");
+    let named: Vec<String> = vec!["local".to_owned()];
+    let narrow =
+        access::create(&state.pool, "narrow", Usd::from(1), Some(&named), Timestamp::now())
+            .await
+            .unwrap();
+    let page = post(&app, "/try", &[HELLO[0], HELLO[1], ("token", &narrow)]).await;
+    assert!(page.text().contains("this token may not use it"), "{}", page.text());
 }
 
 #[tokio::test]
