@@ -22,6 +22,7 @@ mod checkpoint;
 #[path = "router/no_checkpoint.rs"]
 mod checkpoint;
 pub mod daytona;
+pub mod doctor;
 mod drill;
 pub mod e2b;
 pub mod embedded;

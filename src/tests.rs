@@ -5,6 +5,7 @@
 mod api;
 mod crawlers;
 mod data;
+mod doctor;
 mod drills;
 mod exposure;
 mod harness;
