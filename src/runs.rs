@@ -11,6 +11,7 @@ pub mod draft;
 pub mod events;
 pub mod health;
 pub mod output;
+pub mod pair;
 pub mod typed;
 pub mod verdict;
 

@@ -20,4 +20,5 @@ mod runs_pages;
 mod schema;
 mod tidy;
 mod twins;
+mod two_runs;
 mod workload;

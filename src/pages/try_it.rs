@@ -252,6 +252,7 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
                 <small id="token-hint" class="hint">"only for hosted providers; never kept"</small>
             </p>
             <p class="actions"><button type="submit">"Run"</button>
+            <button class="quiet" type="submit" formaction="/actions/start-two">"Run on two and compare"</button>
             <button class="quiet" type="submit" formaction="/try#quote">"Show the quote"</button></p>
         </form>
     }

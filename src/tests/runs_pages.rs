@@ -362,9 +362,17 @@ async fn the_form_shows_the_quote_and_what_stands_in_its_address() {
         let plain = words.replace("<!>", "");
         assert!(html.replace("<!>", "").contains(&plain), "{words}: {html}");
     }
-    for word in
-        ["hello", "exception", "loop", "files", "socket", "output", "leave-state", "find-state"]
-    {
+    for word in [
+        "hello",
+        "versions",
+        "exception",
+        "loop",
+        "files",
+        "socket",
+        "output",
+        "leave-state",
+        "find-state",
+    ] {
         for language in ["python", "javascript"] {
             let page = app.get(&format!("/try?example={word}&language={language}")).await;
             let chosen = format!("<option value=\"{language}\" selected");
