@@ -1,7 +1,9 @@
-//! The command line: `thud serve`, `thud catalog`, `thud token` and `thud reap`.
+//! The command line: `thud serve`, `thud catalog`, `thud token`, `thud reap` and `thud doctor`.
 
 #![expect(clippy::print_stdout, reason = "a command line prints")]
 
+#[path = "main/doctor.rs"]
+mod doctor;
 #[path = "main/hosted.rs"]
 mod hosted;
 #[cfg(not(feature = "standins"))]
@@ -74,6 +76,10 @@ enum Command {
     },
     /// Destroys every sandbox that is owed a teardown, once, and says what it found. The site does so by itself.
     Reap,
+    /// Looks whether every configured provider does what it should: makes one sandbox at each, looks at its isolation, size and
+    /// egress from without and within, destroys it, and says what it saw. Exit code 1 if a check failed. It costs what a
+    /// sandbox costs for some seconds.
+    Doctor,
     /// Works with the embedded sandbox.
     #[command(hide = true)]
     Local {
@@ -123,6 +129,7 @@ fn main() -> ExitCode {
         Command::Catalog { command: CatalogCommand::Export { folder } } => export(&folder),
         Command::Token { command } => token(command),
         Command::Reap => reap(),
+        Command::Doctor => doctor(),
         Command::Local { command: LocalCommand::Bench { samples } } => bench_local(samples),
         Command::Standins(command) => Config::from_env().and_then(|config| {
             standins::run(command, config.cache_dir, embedded_options, stopped())
@@ -253,6 +260,15 @@ fn reap() -> Result<(), String> {
             "found {found}, destroyed {destroyed}, already gone {already_gone}, failed {failed}"
         );
         Ok(())
+    })
+}
+
+fn doctor() -> Result<(), String> {
+    let config = Config::from_env()?;
+    runtime()?.block_on(async {
+        // A name of its own: a site that runs beside it would else destroy what it makes.
+        let nowhere = database::in_memory().await.map_err(|error| chain(&error))?;
+        doctor::run(&adapters(&config, &nowhere).await?).await
     })
 }
 

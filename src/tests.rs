@@ -5,6 +5,8 @@
 mod api;
 mod crawlers;
 mod data;
+mod doctor;
+mod drills;
 mod exposure;
 mod harness;
 mod hosted;
@@ -18,4 +20,5 @@ mod runs_pages;
 mod schema;
 mod tidy;
 mod twins;
+mod two_runs;
 mod workload;

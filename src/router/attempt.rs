@@ -19,7 +19,7 @@ use super::breaker::Breaker;
 use super::lease::{self, Lease};
 use super::live::Live;
 use super::plan::Candidate;
-use super::{Drive, Inner, after, checkpoint, start};
+use super::{Drive, Inner, after, checkpoint, drill, start};
 use crate::access::random_hex;
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
@@ -60,7 +60,7 @@ impl Inner {
         let begun = Instant::now();
         let (mut lease, order) = self.open_lease(drive, candidate, number, start_within).await?;
         // The selection was made of these very adapters.
-        let Some(adapter) = self.adapter(&candidate.provider) else {
+        let Some(adapter) = self.adapter_for(&candidate.provider, request) else {
             return Ok((lease, failed(Failure::leaving_nothing(Reason::BadRequest))));
         };
         let slug = adapter.slug();
@@ -70,7 +70,8 @@ impl Inner {
             () = live.cancel.cancelled() => return Ok((lease, cancelled())),
             made = timeout(start_within, adapter.create(&order)) => made,
         };
-        let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(Reason::StartTimeout)));
+        let late = if slug == drill::SLUG { Reason::Drill } else { Reason::StartTimeout };
+        let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(late)));
         let Created { handle, isolation, egress, shape, mut sandbox } = match made {
             Ok(created) => created,
             Err(failure) => {
