@@ -76,8 +76,6 @@ impl Sandbox for Way {
                 Err(failure) if is_unsent(&failure) => return Ended::NotRun(failure),
                 Err(failure) => return Ended::Lost(failure),
             };
-                }
-            };
             // Two outputs as base64, which is four thirds of them.
             let bytes_max = most * 2 / 3 * 4 + ANSWER_FRAME_BYTES;
             match Answer::read(response, bytes_max).await {

@@ -161,8 +161,6 @@ impl Sandbox for Way {
                 Err(failure) if is_unsent(&failure) => return Ended::NotRun(failure),
                 Err(failure) => return Ended::Lost(failure),
             };
-                }
-            };
             if response.status() != reqwest::StatusCode::OK {
                 return match Answer::read(response, ERROR_BYTES_MAX).await {
                     Ok(answer) => refusals::run(&answer, service),
