@@ -187,3 +187,6 @@ fn refusal(
     }
     answer_json(status, &body)
 }
+
+#[cfg(test)]
+mod tests;
