@@ -103,14 +103,14 @@ struct Wanted {
 }
 
 async fn create(plane: SharedPlane, headers: HeaderMap, body: Bytes) -> Response {
-    make(&plane, &headers, &body, true).await
+    make(&plane, &headers, &body, true)
 }
 
 async fn create_old_way(plane: SharedPlane, headers: HeaderMap, body: Bytes) -> Response {
-    make(&plane, &headers, &body, false).await
+    make(&plane, &headers, &body, false)
 }
 
-async fn make(plane: &Plane, headers: &HeaderMap, body: &Bytes, is_new: bool) -> Response {
+fn make(plane: &Plane, headers: &HeaderMap, body: &Bytes, is_new: bool) -> Response {
     let key = match idempotency_key(headers) {
         Ok(key) => key,
         Err(message) => return problem(StatusCode::BAD_REQUEST, message),
