@@ -1,4 +1,5 @@
-//! How a stand-in is served: connections, the control address, and faults, which need to hold the connection itself.
+//! How a stand-in is served: connections, the control address, and faults, which need to hold the connection itself. A
+//! WebSocket is met by a fault when it is opened, not later.
 
 use std::convert::Infallible;
 use std::io;
