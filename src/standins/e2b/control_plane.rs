@@ -31,6 +31,8 @@ const OLD_LIFETIME_SECONDS: i64 = 15;
 const PAGE_MAX: usize = 100;
 /// The longest idempotency key.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
+/// How many idempotency keys are remembered; beyond that all are forgotten.
+const IDEMPOTENCY_KEYS_MAX: usize = 1000;
 /// What denies everything.
 const EVERYTHING: &str = "0.0.0.0/0";
 /// The process number before the first that a sandbox gives.
@@ -140,7 +142,11 @@ fn make(plane: &Plane, headers: &HeaderMap, body: &Bytes, is_new: bool) -> Respo
         Err(refusal) => return refusal,
     };
     if let Some(key) = key {
-        locked(&plane.made).insert(key, (body.clone(), made.id.clone()));
+        let mut remembered = locked(&plane.made);
+        if remembered.len() >= IDEMPOTENCY_KEYS_MAX {
+            remembered.clear();
+        }
+        remembered.insert(key, (body.clone(), made.id.clone()));
     }
     answer_json(StatusCode::CREATED, &sandbox::created(&made))
 }
