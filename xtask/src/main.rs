@@ -16,6 +16,7 @@ mod packages;
 mod progress;
 mod project;
 mod python;
+mod sdk;
 mod serve;
 mod temporary_server;
 mod test;
