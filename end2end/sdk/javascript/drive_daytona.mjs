@@ -44,6 +44,7 @@ const EXPECTED = {
   javascript_prints: { exitCode: 0, result: "42\n" },
   command_prints: { exitCode: 0, result: "hello\noops\n" },
   command_exits_3: { exitCode: 3, result: "bad\n" },
+  command_is_killed: { exitCode: -1, result: "" },
   command_times_out: RUN_TIMED_OUT,
   interpreter_prints: { stdout: "hello from sandbox\n", stderr: "warn\n" },
   interpreter_raises: {
@@ -51,16 +52,20 @@ const EXPECTED = {
     value: "division by zero",
     ends: "ZeroDivisionError: division by zero",
   },
-  interpreter_times_out: {
-    raised: "DaytonaTimeoutError",
-    message: "Execution timed out: operation exceeded the configured `timeout`. Provide a larger value if needed.",
-  },
+  // This client takes the word `interrupted` for a good end and does not wait for the close that tells why.
+  interpreter_times_out: { stdout: "", stderr: "" },
   session_prints: { exitCode: 0, stdout: "hello\n", stderr: "oops\n" },
   delete_twice: {
     second: {
       raised: "DaytonaNotFoundError",
       message: "Sandbox with ID or name {sandbox} not found",
       statusCode: 404,
+    },
+    run: {
+      raised: "DaytonaNotFoundError",
+      message: "not found: sandbox container not found: Error response from daemon: No such container",
+      statusCode: 404,
+      code: "NOT_FOUND",
     },
     left: [],
   },
@@ -105,6 +110,8 @@ const EXPECTED = {
     statusCode: 502,
   },
   run_loses_its_answer: { run: "DaytonaConnectionError", executions: 1 },
+  run_loses_its_end: { run: "DaytonaError", executions: 1 },
+  unknown_fields: { exitCode: 0, result: "hello\n" },
   event_socket_refused: { created: "started", run: { exitCode: 0, result: "1\n" } },
 };
 
@@ -168,9 +175,12 @@ function answers(at, status, message, more = {}, headers = {}) {
   return { at, do: { answer: { status, body, content_type: "application/json", headers } } };
 }
 
-async function refusedCreate(fault) {
+// What is said of a sandbox that should not come to be; its id if it does.
+const refused = (options) => attempt(async () => (await create(options)).id);
+
+async function refusedBy(fault) {
   await standIn.script(fault);
-  return attempt(() => create());
+  return refused();
 }
 
 const SCENARIOS = {
@@ -201,6 +211,8 @@ const SCENARIOS = {
 
   command_exits_3: () => inSandbox((sandbox) => command(sandbox, "echo bad >&2; exit 3")),
 
+  command_is_killed: () => inSandbox((sandbox) => command(sandbox, "kill -9 $$")),
+
   command_times_out: () => inSandbox((sandbox) => attempt(() => command(sandbox, "sleep 600", SHORT))),
 
   interpreter_prints: () =>
@@ -216,7 +228,11 @@ const SCENARIOS = {
       return { name: error.name, value: error.value, ends: lastLine(error.traceback) };
     }),
 
-  interpreter_times_out: () => inSandbox((sandbox) => attempt(() => interpret(sandbox, "while True: pass", SHORT))),
+  interpreter_times_out: () =>
+    inSandbox(async (sandbox) => {
+      const { stdout, stderr, error } = await interpret(sandbox, "while True: pass", SHORT);
+      return { stdout, stderr, error };
+    }),
 
   session_prints: () =>
     inSandbox(async (sandbox) => {
@@ -230,7 +246,11 @@ const SCENARIOS = {
   async delete_twice() {
     const sandbox = await create();
     await sandbox.delete(LONG, true);
-    return { second: await attempt(() => sandbox.delete()), left: await standIn.sandboxes() };
+    return {
+      second: await attempt(() => sandbox.delete()),
+      run: await attempt(() => run(sandbox, "print(1)")),
+      left: await standIn.sandboxes(),
+    };
   },
 
   get_unknown: () => attempt(() => new Daytona().get(NOBODY)),
@@ -249,13 +269,13 @@ const SCENARIOS = {
     return inSandbox(() => inSandbox(listed, { called: "{other}", labels: odd }));
   },
 
-  name_taken: () => inSandbox((sandbox) => attempt(() => create({ name: sandbox.name }))),
+  name_taken: () => inSandbox((sandbox) => refused({ name: sandbox.name })),
 
-  wrong_key: () => attempt(() => create({ at: new Daytona({ apiKey: WRONG_KEY }) })),
+  wrong_key: () => refused({ at: new Daytona({ apiKey: WRONG_KEY }) }),
 
-  unknown_snapshot: () => attempt(() => create({ snapshot: "no-such-snapshot" })),
+  unknown_snapshot: () => refused({ snapshot: "no-such-snapshot" }),
 
-  quota: () => refusedCreate(answers("create", 400, CPU_LIMIT, { error: "Bad Request" })),
+  quota: () => refusedBy(answers("create", 400, CPU_LIMIT, { error: "Bad Request" })),
 
   async rate_limited() {
     const limits = {
@@ -265,25 +285,20 @@ const SCENARIOS = {
       "Retry-After-sandbox-create": "7",
     };
     await standIn.script(answers("create", 429, RATE, { error: "Too Many Requests" }, limits));
-    let retryAfter;
-    const outcome = await attempt(() =>
-      create().catch((error) => {
-        retryAfter = error.headers?.["retry-after-sandbox-create"];
-        throw error;
-      }),
-    );
-    return { ...outcome, retryAfter };
+    const call = async () => (await create()).id;
+    const { headers, ...outcome } = await said(call, ["message", "statusCode", "headers"]);
+    return { ...outcome, retryAfter: headers?.["retry-after-sandbox-create"] };
   },
 
-  create_fails_500: () => refusedCreate(answers("create", 500, UNEXPECTED, { error: "Internal Server Error" })),
+  create_fails_500: () => refusedBy(answers("create", 500, UNEXPECTED, { error: "Internal Server Error" })),
 
   create_fails_502_html: () =>
-    refusedCreate({ at: "create", do: { answer: { status: 502, body: HTML, content_type: "text/html" } } }),
+    refusedBy({ at: "create", do: { answer: { status: 502, body: HTML, content_type: "text/html" } } }),
 
-  create_fails_503: () => refusedCreate(answers("create", 503, MAINTENANCE, { error: "Service Unavailable" })),
+  create_fails_503: () => refusedBy(answers("create", 503, MAINTENANCE, { error: "Service Unavailable" })),
 
   async create_gets_no_answer() {
-    const { raised } = await refusedCreate({ at: "create", do: { cut_after: {} }, times: 1 });
+    const { raised } = await refusedBy({ at: "create", do: { cut_after: {} }, times: 1 });
     return { raised, left: (await standIn.sandboxes()).map(({ labels }) => labels[LABEL]) };
   },
 
@@ -312,6 +327,21 @@ const SCENARIOS = {
       await standIn.script({ at: "run", do: { cut_after: {} } });
       const { raised } = await attempt(() => run(sandbox, "print(1)"));
       return { run: raised, executions: (await standIn.executions(LEASE)) - before };
+    }),
+
+  run_loses_its_end: () =>
+    inSandbox(async (sandbox) => {
+      const before = await standIn.executions(LEASE);
+      await standIn.script({ at: "run", do: { cut_within: { bytes: 18 } } });
+      const { raised } = await attempt(() => run(sandbox, "print(1)"));
+      return { run: raised, executions: (await standIn.executions(LEASE)) - before };
+    }),
+
+  unknown_fields: () =>
+    inSandbox(async (sandbox) => {
+      await standIn.script({ at: "any", do: { garble: { kind: "unknown_events" } } });
+      await new Daytona().get(sandbox.id);
+      return run(sandbox, "print('hello')");
     }),
 
   event_socket_refused: () =>

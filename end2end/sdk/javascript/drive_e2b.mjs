@@ -35,6 +35,7 @@ const EXPECTED = {
     lives90s: true,
     isRunning: true,
   },
+  create_with_some_internet: { allowOut: ["1.1.1.1/32", "api.example.com"], denyOut: ["0.0.0.0/0"] },
   python_prints: { stdout: "hello from sandbox\n", stderr: "warn\n", text: "42", executionCount: 1 },
   python_raises: {
     stdout: "before\n",
@@ -42,6 +43,8 @@ const EXPECTED = {
     tracebackEnds: "ZeroDivisionError: division by zero",
   },
   python_exits_3: { stdout: "", error: { name: "SystemExit", value: "3" } },
+  python_dies: { stdout: "", error: { name: "ContextRestarting", value: "Context was restarted" } },
+  python_in_a_context: { language: "python", cwd: "/home/user", stdout: "hello\n" },
   python_times_out: {
     run: {
       raised: "TimeoutError",
@@ -58,10 +61,20 @@ const EXPECTED = {
     stderr: "bad\n",
     error: "exit status 3",
   },
+  command_is_killed: { raised: "CommandExitError", message: "signal: killed", exitCode: -1, error: "signal: killed" },
+  command_in_no_folder: { raised: "InvalidArgumentError", message: "[invalid_argument] cwd '/nope' does not exist" },
+  command_in_the_background: { killed: true, killedAgain: false },
   command_times_out: {
     raised: "TimeoutError",
     message:
       "[deadline_exceeded] the operation timed out: This error is likely due to exceeding 'timeoutMs' — the total time a long running request (like command execution or directory watch) can be active. It can be modified by passing 'timeoutMs' when making the request. Use '0' to disable the timeout.",
+  },
+  base_template: {
+    command: { stdout: "hello\n", stderr: "", exitCode: 0 },
+    run: {
+      raised: "TimeoutError",
+      message: `{"sandboxId":"{sandbox}","message":"The sandbox is running but port is not open","port":49999,"code":502}: This error is likely due to sandbox timeout. ${ASK_SOONER}`,
+    },
   },
   kill_twice: {
     first: true,
@@ -83,7 +96,7 @@ const EXPECTED = {
       "Unauthorized, please check your credentials. - Invalid API key, please visit https://e2b.dev/docs/api-key for more information.\nCannot get the team for the given API key",
   },
   unknown_template: { raised: "SandboxError", message: "404: template 'no-such-template' not found", statusCode: 404 },
-  too_long_a_lifetime: { raised: "SandboxError", message: "400: Timeout cannot be greater than 24 hours", statusCode: 400 },
+  too_long_a_lifetime: { raised: "SandboxError", message: "400: Timeout cannot be greater than 1 hours", statusCode: 400 },
   rate_limited_once: { created: true, waited: true },
   too_many_sandboxes: {
     raised: "RateLimitError",
@@ -105,6 +118,10 @@ const EXPECTED = {
     statusCode: 500,
   },
   run_loses_its_end: { run: "TypeError", executions: 1 },
+  command_loses_its_end: { command: "SandboxError", executions: 1 },
+  // This client does not notice that the last event is missing.
+  run_without_its_end: { stdout: "partial\n" },
+  unknown_events: { run: "hello\n", command: "hello\n" },
 };
 
 const standIn = new StandIn(setting("E2B_API_URL"));
@@ -160,9 +177,12 @@ function says(at, status, body, contentType) {
   return { at, do: { answer: { status, body, content_type: contentType } } };
 }
 
-async function refusedCreate(fault) {
+// What is said of a sandbox that should not come to be; its id if it does.
+const refused = (options) => attempt(async () => (await create(options)).sandboxId);
+
+async function refusedBy(fault) {
   await standIn.script(fault);
-  return attempt(() => create());
+  return refused();
 }
 
 const nameAndValue = ({ name, value }) => ({ name, value });
@@ -174,6 +194,15 @@ const SCENARIOS = {
       const lives90s = await lives(sandbox, LIFETIME_MS / 1000);
       return { state, allowInternetAccess, metadata, lives90s, isRunning: await sandbox.isRunning() };
     }),
+
+  create_with_some_internet() {
+    const rules = { denyOut: ["0.0.0.0/0"], allowOut: ["1.1.1.1/32", "api.example.com"], allowPublicTraffic: false };
+    const look = async (sandbox) => {
+      const { allowOut, denyOut } = (await sandbox.getInfo()).network ?? {};
+      return { allowOut, denyOut };
+    };
+    return inSandbox(look, { allowInternetAccess: undefined, network: rules });
+  },
 
   python_prints: () =>
     inSandbox((sandbox) =>
@@ -192,6 +221,19 @@ const SCENARIOS = {
       return { stdout, error: nameAndValue(error) };
     }),
 
+  python_dies: () =>
+    inSandbox(async (sandbox) => {
+      const { stdout, error } = await run(sandbox, "import os; os._exit(1)");
+      return { stdout, error: nameAndValue(error) };
+    }),
+
+  python_in_a_context: () =>
+    inSandbox(async (sandbox) => {
+      const context = await sandbox.createCodeContext({ language: "python", cwd: "/home/user" });
+      const { stdout } = await run(sandbox, "print('hello')", { context });
+      return { language: context.language, cwd: context.cwd, stdout };
+    }),
+
   async python_times_out() {
     const sandbox = await create();
     const code = "print('started')\nwhile True: pass";
@@ -208,8 +250,29 @@ const SCENARIOS = {
 
   command_exits_3: () => inSandbox((sandbox) => attempt(() => command(sandbox, "echo bad >&2; exit 3"))),
 
+  command_is_killed: () => inSandbox((sandbox) => attempt(() => command(sandbox, "kill -9 $$"))),
+
+  command_in_no_folder: () => inSandbox((sandbox) => attempt(() => command(sandbox, "true", { cwd: "/nope" }))),
+
+  command_in_the_background: () =>
+    inSandbox(async (sandbox) => {
+      const process = await sandbox.commands.run("sleep 600", { background: true, timeoutMs: LONG_MS });
+      // Nobody waits for its end, which is an error.
+      process.wait().catch(() => {});
+      return { killed: await process.kill(), killedAgain: await sandbox.commands.kill(process.pid) };
+    }),
+
   command_times_out: () =>
     inSandbox((sandbox) => attempt(() => command(sandbox, "sleep 600", { timeoutMs: SHORT_MS }))),
+
+  base_template: () =>
+    inSandbox(
+      async (sandbox) => ({
+        command: await command(sandbox, "echo hello"),
+        run: await attempt(() => run(sandbox, "print(1)")),
+      }),
+      { template: "base" },
+    ),
 
   async kill_twice() {
     const sandbox = await create();
@@ -249,11 +312,11 @@ const SCENARIOS = {
     return inSandbox(() => inSandbox(listed, { name: "{other}", metadata: { [TAG]: LEASE, ...odd } }));
   },
 
-  wrong_key: () => attempt(() => create({ apiKey: WRONG_KEY })),
+  wrong_key: () => refused({ apiKey: WRONG_KEY }),
 
-  unknown_template: () => attempt(() => create({ template: "no-such-template" })),
+  unknown_template: () => refused({ template: "no-such-template" }),
 
-  too_long_a_lifetime: () => attempt(() => create({ timeoutMs: 48 * 60 * 60 * 1000 })),
+  too_long_a_lifetime: () => refused({ timeoutMs: 2 * 60 * 60 * 1000 }),
 
   async rate_limited_once() {
     const limits = { "RateLimit-Limit": "1", "RateLimit-Remaining": "0", "RateLimit-Reset": "1", "Retry-After": "1" };
@@ -262,10 +325,10 @@ const SCENARIOS = {
     return inSandbox(async () => ({ created: true, waited: performance.now() - started >= 1000 }));
   },
 
-  too_many_sandboxes: () => refusedCreate(answers("create", 429, TOO_MANY)),
-  create_fails_500: () => refusedCreate(answers("create", 500, NOT_PLACED)),
-  create_fails_502_html: () => refusedCreate(says("create", 502, HTML, "text/html")),
-  create_fails_503: () => refusedCreate(answers("create", 503, NO_ROOM)),
+  too_many_sandboxes: () => refusedBy(answers("create", 429, TOO_MANY)),
+  create_fails_500: () => refusedBy(answers("create", 500, NOT_PLACED)),
+  create_fails_502_html: () => refusedBy(says("create", 502, HTML, "text/html")),
+  create_fails_503: () => refusedBy(answers("create", 503, NO_ROOM)),
 
   run_fails_500: () =>
     inSandbox(async (sandbox) => {
@@ -291,6 +354,28 @@ const SCENARIOS = {
       await standIn.script({ at: "run", do: { cut_within: { bytes: 60 } } });
       const { raised } = await attempt(() => run(sandbox, "print('partial')"));
       return { run: raised, executions: (await standIn.executions(LEASE)) - before };
+    }),
+
+  command_loses_its_end: () =>
+    inSandbox(async (sandbox) => {
+      const before = await standIn.executions(LEASE);
+      await standIn.script({ at: "run", do: { cut_within: { bytes: 60 } } });
+      const { raised } = await attempt(() => command(sandbox, "echo partial"));
+      return { command: raised, executions: (await standIn.executions(LEASE)) - before };
+    }),
+
+  run_without_its_end: () =>
+    inSandbox(async (sandbox) => {
+      await standIn.script({ at: "run", do: { garble: { kind: "no_end" } } });
+      const { stdout, error } = await run(sandbox, "print('partial')");
+      return { stdout, error };
+    }),
+
+  unknown_events: () =>
+    inSandbox(async (sandbox) => {
+      await standIn.script({ at: "run", do: { garble: { kind: "unknown_events" } } });
+      const { stdout } = await run(sandbox, "print('hello')");
+      return { run: stdout, command: (await command(sandbox, "echo hello")).stdout };
     }),
 };
 

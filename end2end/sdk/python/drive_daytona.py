@@ -45,6 +45,7 @@ EXPECTED: dict[str, Any] = {
     "javascript_prints": {"exit_code": 0, "result": "42\n"},
     "command_prints": {"exit_code": 0, "result": "hello\noops\n"},
     "command_exits_3": {"exit_code": 3, "result": "bad\n"},
+    "command_is_killed": {"exit_code": -1, "result": ""},
     "command_times_out": {
         "raised": "DaytonaProcessExecutionTimeoutError",
         "message": "Failed to execute command: request timeout: command execution timeout",
@@ -61,6 +62,12 @@ EXPECTED: dict[str, Any] = {
             "raised": "DaytonaNotFoundError",
             "message": "Failed to remove sandbox: Sandbox with ID or name {sandbox} not found",
             "status_code": 404,
+        },
+        "run": {
+            "raised": "NotFoundException",
+            "status": 404,
+            "message": "not found: sandbox container not found: Error response from daemon: No such container",
+            "code": "NOT_FOUND",
         },
         "left": [],
     },
@@ -105,6 +112,8 @@ EXPECTED: dict[str, Any] = {
     "run_fails_502_empty": {"raised": "ServiceException", "status": 502},
     # This client sends a run again, up to three times, when the connection closes without an answer.
     "run_loses_its_answer": {"run": "MaxRetryError", "executions": 4},
+    "run_loses_its_end": {"run": "ProtocolError", "executions": 1},
+    "unknown_fields": {"exit_code": 0, "result": "hello\n"},
     "event_socket_refused": {"created": "started", "run": {"exit_code": 0, "result": "1\n"}},
 }
 
@@ -162,6 +171,11 @@ def created(**more: Any) -> Iterator[Sandbox]:
     finally:
         STAND_IN.script()
         sandbox.delete()
+
+
+def refused(**more: Any) -> Any:
+    """What is said of a sandbox that should not come to be; its id if it does."""
+    return attempt(lambda: create(**more).id)
 
 
 def look(sandbox: Sandbox) -> dict[str, Any]:
@@ -236,6 +250,11 @@ def command_exits_3() -> Any:
         return command(sandbox, "echo bad >&2; exit 3")
 
 
+def command_is_killed() -> Any:
+    with created() as sandbox:
+        return command(sandbox, "kill -9 $$")
+
+
 def command_times_out() -> Any:
     with created() as sandbox:
         return attempt(lambda: command(sandbox, "sleep 600", timeout=SHORT))
@@ -270,7 +289,12 @@ def session_prints() -> Any:
 def delete_twice() -> Any:
     sandbox = create()
     first = sandbox.delete(wait=True)
-    return {"first": first, "second": attempt(sandbox.delete), "left": STAND_IN.sandboxes()}
+    return {
+        "first": first,
+        "second": attempt(sandbox.delete),
+        "run": attempt(lambda: run(sandbox, "print(1)")),
+        "left": STAND_IN.sandboxes(),
+    }
 
 
 def get_unknown() -> Any:
@@ -290,20 +314,20 @@ def list_by_labels() -> Any:
 
 def name_taken() -> Any:
     with created() as sandbox:
-        return attempt(lambda: create(name=sandbox.name))
+        return refused(name=sandbox.name)
 
 
 def wrong_key() -> Any:
-    return attempt(lambda: create(client(api_key=WRONG_KEY)))
+    return refused(at=client(api_key=WRONG_KEY))
 
 
 def unknown_snapshot() -> Any:
-    return attempt(lambda: create(snapshot="no-such-snapshot"))
+    return refused(snapshot="no-such-snapshot")
 
 
 def quota() -> Any:
     STAND_IN.script(answers("create", 400, CPU_LIMIT, error="Bad Request"))
-    return attempt(create)
+    return refused()
 
 
 def rate_limited() -> Any:
@@ -315,27 +339,27 @@ def rate_limited() -> Any:
         headers = {name.lower(): value for name, value in getattr(error, "headers", {}).items()}
         return {**fields(error), "retry_after": headers.get("retry-after-sandbox-create")}
 
-    return said(create, fields_and_wait)
+    return said(lambda: create().id, fields_and_wait)
 
 
 def create_fails_500() -> Any:
     STAND_IN.script(answers("create", 500, UNEXPECTED, error="Internal Server Error"))
-    return attempt(create)
+    return refused()
 
 
 def create_fails_502_html() -> Any:
     STAND_IN.script({"at": "create", "do": {"answer": {"status": 502, "body": HTML, "content_type": "text/html"}}})
-    return attempt(create)
+    return refused()
 
 
 def create_fails_503() -> Any:
     STAND_IN.script(answers("create", 503, MAINTENANCE, error="Service Unavailable"))
-    return attempt(create)
+    return refused()
 
 
 def create_gets_no_answer() -> Any:
     STAND_IN.script({"at": "create", "do": {"cut_after": {}}, "times": 1})
-    outcome = attempt(create)
+    outcome = refused()
     return {"raised": outcome.get("raised"), "left": [one["labels"].get(LABEL) for one in STAND_IN.sandboxes()]}
 
 
@@ -366,6 +390,21 @@ def run_loses_its_answer() -> Any:
         return {"run": outcome.get("raised"), "executions": STAND_IN.executions(LEASE) - before}
 
 
+def run_loses_its_end() -> Any:
+    with created() as sandbox:
+        before = STAND_IN.executions(LEASE)
+        STAND_IN.script({"at": "run", "do": {"cut_within": {"bytes": 18}}})
+        outcome = attempt(lambda: run(sandbox, "print(1)"))
+        return {"run": outcome.get("raised"), "executions": STAND_IN.executions(LEASE) - before}
+
+
+def unknown_fields() -> Any:
+    with created() as sandbox:
+        STAND_IN.script({"at": "any", "do": {"garble": {"kind": "unknown_events"}}})
+        client().get(sandbox.id)
+        return run(sandbox, "print('hello')")
+
+
 def event_socket_refused() -> Any:
     with created(at=client(use_deprecated_polling=False)) as sandbox:
         return {"created": sandbox.state.value, "run": run(sandbox, "print(1)")}
@@ -373,10 +412,11 @@ def event_socket_refused() -> Any:
 
 SCENARIOS = [
     create_without_internet, python_prints, python_raises, python_exits_3, python_times_out, javascript_prints,
-    command_prints, command_exits_3, command_times_out, interpreter_prints, interpreter_raises, interpreter_times_out,
-    session_prints, delete_twice, get_unknown, list_by_labels, name_taken, wrong_key, unknown_snapshot, quota,
-    rate_limited, create_fails_500, create_fails_502_html, create_fails_503, create_gets_no_answer, delete_fails_409,
-    run_fails_500, run_fails_502_empty, run_loses_its_answer, event_socket_refused,
+    command_prints, command_exits_3, command_is_killed, command_times_out, interpreter_prints, interpreter_raises,
+    interpreter_times_out, session_prints, delete_twice, get_unknown, list_by_labels, name_taken, wrong_key,
+    unknown_snapshot, quota, rate_limited, create_fails_500, create_fails_502_html, create_fails_503, create_gets_no_answer,
+    delete_fails_409, run_fails_500, run_fails_502_empty, run_loses_its_answer, run_loses_its_end, unknown_fields,
+    event_socket_refused,
 ]  # fmt: skip
 
 if __name__ == "__main__":

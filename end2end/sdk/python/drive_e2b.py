@@ -36,6 +36,7 @@ EXPECTED: dict[str, Any] = {
         "lives_90_s": True,
         "is_running": True,
     },
+    "create_with_some_internet": {"allow_out": ["1.1.1.1/32", "api.example.com"], "deny_out": ["0.0.0.0/0"]},
     "python_prints": {"stdout": "hello from sandbox\n", "stderr": "warn\n", "text": "42", "execution_count": 1, "error": None},
     "python_raises": {
         "stdout": "before\n",
@@ -43,6 +44,7 @@ EXPECTED: dict[str, Any] = {
         "traceback_ends": "ZeroDivisionError: division by zero",
     },
     "python_exits_3": {"stdout": "", "error": {"name": "SystemExit", "value": "3"}},
+    "python_dies": {"stdout": "", "error": {"name": "ContextRestarting", "value": "Context was restarted"}},
     "python_times_out": {
         "run": {
             "raised": "TimeoutException",
@@ -50,6 +52,7 @@ EXPECTED: dict[str, Any] = {
         },
         "kill": True,
     },
+    "python_in_a_context": {"language": "python", "cwd": "/home/user", "stdout": "hello\n"},
     "javascript_prints": {"stdout": "42\n", "error": None},
     "command_prints": {"stdout": "hello\n", "stderr": "oops\n", "exit_code": 0, "error": None},
     "command_exits_3": {
@@ -60,9 +63,26 @@ EXPECTED: dict[str, Any] = {
         "stderr": "bad\n",
         "error": "exit status 3",
     },
+    "command_is_killed": {
+        "raised": "CommandExitException",
+        "message": "Command exited with code -1 and error:\n",
+        "exit_code": -1,
+        "stdout": "",
+        "stderr": "",
+        "error": "signal: killed",
+    },
+    "command_in_no_folder": {"raised": "InvalidArgumentException", "message": "cwd '/nope' does not exist"},
+    "command_in_the_background": {"killed": True, "killed_again": False},
     "command_times_out": {
         "raised": "TimeoutException",
         "message": "Request timed out: This error is likely due to exceeding 'timeout' — the total time a long running request (like process or directory watch) can be active — or 'request_timeout'. You can modify these by passing 'timeout' or 'request_timeout' when making the request. Use '0' to disable the timeout.",
+    },
+    "base_template": {
+        "command": {"stdout": "hello\n", "stderr": "", "exit_code": 0, "error": None},
+        "run": {
+            "raised": "TimeoutException",
+            "message": f'{{"sandboxId":"{{sandbox}}","message":"The sandbox is running but port is not open","port":49999,"code":502}}: This error is likely due to sandbox timeout. {ASK_SOONER}.',
+        },
     },
     "kill_twice": {
         "first": True,
@@ -86,7 +106,7 @@ EXPECTED: dict[str, Any] = {
         "message": "401: Unauthorized, please check your credentials. - Invalid API key, please visit https://e2b.dev/docs/api-key for more information.\nCannot get the team for the given API key",
     },
     "unknown_template": {"raised": "SandboxException", "message": "404: template 'no-such-template' not found", "status_code": 404},
-    "too_long_a_lifetime": {"raised": "SandboxException", "message": "400: Timeout cannot be greater than 24 hours", "status_code": 400},
+    "too_long_a_lifetime": {"raised": "SandboxException", "message": "400: Timeout cannot be greater than 1 hours", "status_code": 400},
     "rate_limited_once": {"created": True, "waited": True},
     "too_many_sandboxes": {
         "raised": "RateLimitException",
@@ -108,6 +128,10 @@ EXPECTED: dict[str, Any] = {
         "status_code": 500,
     },
     "run_loses_its_end": {"run": "RemoteProtocolError", "executions": 1},
+    "command_loses_its_end": {"command": "SandboxUnreachableException", "executions": 1},
+    # This client does not notice that the last event is missing.
+    "run_without_its_end": {"stdout": "partial\n", "error": None},
+    "unknown_events": {"run": "hello\n", "command": "hello\n"},
 }
 
 STAND_IN = StandIn(setting("E2B_API_URL"))
@@ -142,6 +166,11 @@ def created(name: str = "{sandbox}", **more: Any) -> Iterator[Sandbox]:
     finally:
         STAND_IN.script()
         sandbox.kill()
+
+
+def refused(**more: Any) -> Any:
+    """What is said of a sandbox that should not come to be; its id if it does."""
+    return attempt(lambda: create(**more).sandbox_id)
 
 
 def lives(sandbox: Sandbox, seconds: int) -> bool:
@@ -191,6 +220,13 @@ def create_without_internet() -> Any:
         }
 
 
+def create_with_some_internet() -> Any:
+    rules = {"deny_out": ["0.0.0.0/0"], "allow_out": ["1.1.1.1/32", "api.example.com"], "allow_public_traffic": False}
+    with created(allow_internet_access=None, network=rules) as sandbox:
+        network = sandbox.get_info().network or {}
+        return {name: network.get(name) for name in ("allow_out", "deny_out")}
+
+
 def python_prints() -> Any:
     with created() as sandbox:
         return run(sandbox, "import sys; print('hello from sandbox'); print('warn', file=sys.stderr); 42")
@@ -209,6 +245,20 @@ def python_exits_3() -> Any:
         outcome = run(sandbox, "import sys; sys.exit(3)")
         outcome["error"].pop("traceback")
         return {"stdout": outcome["stdout"], "error": outcome["error"]}
+
+
+def python_dies() -> Any:
+    with created() as sandbox:
+        outcome = run(sandbox, "import os; os._exit(1)")
+        outcome["error"].pop("traceback")
+        return {"stdout": outcome["stdout"], "error": outcome["error"]}
+
+
+def python_in_a_context() -> Any:
+    with created() as sandbox:
+        context = sandbox.create_code_context(language="python", cwd="/home/user")
+        outcome = run(sandbox, "print('hello')", context=context)
+        return {"language": context.language, "cwd": context.cwd, "stdout": outcome["stdout"]}
 
 
 def python_times_out() -> Any:
@@ -233,9 +283,30 @@ def command_exits_3() -> Any:
         return attempt(lambda: command(sandbox, "echo bad >&2; exit 3"))
 
 
+def command_is_killed() -> Any:
+    with created() as sandbox:
+        return attempt(lambda: command(sandbox, "kill -9 $$"))
+
+
+def command_in_no_folder() -> Any:
+    with created() as sandbox:
+        return attempt(lambda: command(sandbox, "true", cwd="/nope"))
+
+
+def command_in_the_background() -> Any:
+    with created() as sandbox:
+        process = sandbox.commands.run("sleep 600", background=True, timeout=LONG)
+        return {"killed": process.kill(), "killed_again": sandbox.commands.kill(process.pid)}
+
+
 def command_times_out() -> Any:
     with created() as sandbox:
         return attempt(lambda: command(sandbox, "sleep 600", timeout=SHORT))
+
+
+def base_template() -> Any:
+    with created(template="base") as sandbox:
+        return {"command": command(sandbox, "echo hello"), "run": attempt(lambda: run(sandbox, "print(1)"))}
 
 
 def kill_twice() -> Any:
@@ -277,15 +348,15 @@ def list_by_metadata() -> Any:
 
 
 def wrong_key() -> Any:
-    return attempt(lambda: create(api_key=WRONG_KEY))
+    return refused(api_key=WRONG_KEY)
 
 
 def unknown_template() -> Any:
-    return attempt(lambda: create(template="no-such-template"))
+    return refused(template="no-such-template")
 
 
 def too_long_a_lifetime() -> Any:
-    return attempt(lambda: create(timeout=48 * 60 * 60))
+    return refused(timeout=2 * 60 * 60)
 
 
 def rate_limited_once() -> Any:
@@ -298,22 +369,22 @@ def rate_limited_once() -> Any:
 
 def too_many_sandboxes() -> Any:
     STAND_IN.script(answers("create", 429, TOO_MANY))
-    return attempt(create)
+    return refused()
 
 
 def create_fails_500() -> Any:
     STAND_IN.script(answers("create", 500, NOT_PLACED))
-    return attempt(create)
+    return refused()
 
 
 def create_fails_502_html() -> Any:
     STAND_IN.script(says("create", 502, HTML, "text/html"))
-    return attempt(create)
+    return refused()
 
 
 def create_fails_503() -> Any:
     STAND_IN.script(answers("create", 503, NO_ROOM))
-    return attempt(create)
+    return refused()
 
 
 def run_fails_500() -> Any:
@@ -342,11 +413,34 @@ def run_loses_its_end() -> Any:
         return {"run": outcome.get("raised"), "executions": STAND_IN.executions(LEASE) - before}
 
 
+def command_loses_its_end() -> Any:
+    with created() as sandbox:
+        before = STAND_IN.executions(LEASE)
+        STAND_IN.script({"at": "run", "do": {"cut_within": {"bytes": 60}}})
+        outcome = attempt(lambda: command(sandbox, "echo partial"))
+        return {"command": outcome.get("raised"), "executions": STAND_IN.executions(LEASE) - before}
+
+
+def run_without_its_end() -> Any:
+    with created() as sandbox:
+        STAND_IN.script({"at": "run", "do": {"garble": {"kind": "no_end"}}})
+        outcome = run(sandbox, "print('partial')")
+        return {"stdout": outcome["stdout"], "error": outcome["error"]}
+
+
+def unknown_events() -> Any:
+    with created() as sandbox:
+        STAND_IN.script({"at": "run", "do": {"garble": {"kind": "unknown_events"}}})
+        return {"run": run(sandbox, "print('hello')")["stdout"], "command": command(sandbox, "echo hello")["stdout"]}
+
+
 SCENARIOS = [
-    create_without_internet, python_prints, python_raises, python_exits_3, python_times_out, javascript_prints,
-    command_prints, command_exits_3, command_times_out, kill_twice, kill_unknown, set_timeout, list_by_metadata,
-    wrong_key, unknown_template, too_long_a_lifetime, rate_limited_once, too_many_sandboxes, create_fails_500,
-    create_fails_502_html, create_fails_503, run_fails_500, run_fails_429, kill_fails_500, run_loses_its_end,
+    create_without_internet, create_with_some_internet, python_prints, python_raises, python_exits_3, python_dies,
+    python_in_a_context, python_times_out, javascript_prints, command_prints, command_exits_3, command_is_killed,
+    command_in_no_folder, command_in_the_background, command_times_out, base_template, kill_twice, kill_unknown,
+    set_timeout, list_by_metadata, wrong_key, unknown_template, too_long_a_lifetime, rate_limited_once, too_many_sandboxes,
+    create_fails_500, create_fails_502_html, create_fails_503, run_fails_500, run_fails_429, kill_fails_500,
+    run_loses_its_end, command_loses_its_end, run_without_its_end, unknown_events,
 ]  # fmt: skip
 
 if __name__ == "__main__":

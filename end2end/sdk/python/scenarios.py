@@ -97,7 +97,7 @@ def drive(
 
 def as_text(outcome: Any, hidden: dict[str, str]) -> str:
     """An outcome as lines that can be compared."""
-    text = json.dumps(outcome, indent=2, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(outcome, indent=2, sort_keys=True, ensure_ascii=False, default=str)
     for value, name in hidden.items():
         text = text.replace(value, name)
     return text
