@@ -78,6 +78,8 @@ enum Command {
         #[command(subcommand)]
         command: LocalCommand,
     },
+    #[command(flatten)]
+    Standins(standins::Command),
 }
 
 #[derive(Subcommand)]
@@ -120,6 +122,9 @@ fn main() -> ExitCode {
         Command::Token { command } => token(command),
         Command::Reap => reap(),
         Command::Local { command: LocalCommand::Bench { samples } } => bench_local(samples),
+        Command::Standins(command) => Config::from_env().and_then(|config| {
+            standins::run(command, config.cache_dir, embedded_options, stopped())
+        }),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
