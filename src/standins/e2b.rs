@@ -14,6 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use serde::Serialize;
 use serde_json::json;
 
 use super::faults::Stage;
@@ -166,6 +167,17 @@ fn said(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| value.to_str().unwrap_or_default().to_owned())
 }
 
+/// What a proxy before a sandbox says, with the fields in its order: the official clients show the whole text.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Refusal<'a> {
+    sandbox_id: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    port: Option<u16>,
+    code: u16,
+}
+
 /// What a proxy before a sandbox says: HTML to browsers, JSON to the rest.
 fn refusal(
     request: &Request,
@@ -181,9 +193,5 @@ fn refusal(
         response.headers_mut().insert(header::CONTENT_TYPE, html);
         return response;
     }
-    let mut body = json!({"sandboxId": id, "message": message, "code": status.as_u16()});
-    if let Some(port) = port {
-        body["port"] = json!(port);
-    }
-    answer_json(status, &body)
+    answer_json(status, &Refusal { sandbox_id: id, message, port, code: status.as_u16() })
 }
