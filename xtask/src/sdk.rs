@@ -32,6 +32,20 @@ const DRIVERS: [&str; 4] = [
     "javascript/drive_daytona.mjs",
 ];
 
+/// How long sandboxes of Daytona are not yet started: every client has to ask again.
+const START_DELAY_MS: &str = "50";
+/// The variables that lead the clients to the stand-ins, by what the stand-ins call their values.
+const TOLD: [(&str, &str); 5] = [
+    ("E2B_API_KEY", "e2b_api_key"),
+    ("E2B_API_URL", "e2b"),
+    ("E2B_SANDBOX_URL", "e2b"),
+    ("DAYTONA_API_KEY", "daytona_api_key"),
+    ("DAYTONA_API_URL", "daytona"),
+];
+/// Those that are always the same. Daytona's socket of events is optional; one scenario turns it on again.
+const FIXED: [(&str, &str); 3] =
+    [("DAYTONA_TARGET", "us"), ("DAYTONA_USE_DEPRECATED_POLLING", "true"), ("LANG", "C.UTF-8")];
+
 /// Installs the clients, starts the stand-ins and runs every driver, also after one that failed.
 pub fn run(project: &Project, toolchain: &Toolchain) -> Result<()> {
     let node = NodeJs::find().context(
@@ -80,7 +94,7 @@ pub fn run(project: &Project, toolchain: &Toolchain) -> Result<()> {
 /// Running stand-ins; dropping them ends them.
 struct StandIns {
     _running: Running,
-    told: Value,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl StandIns {
@@ -89,7 +103,7 @@ impl StandIns {
         let log = project.target.join("standins.log");
         let mut command = Command::new(program);
         command
-            .arg("standins")
+            .args(["standins", "--start-delay-ms", START_DELAY_MS])
             .env("THUD_CACHE_DIR", project.target.join("local"))
             // Open as long as we are: they end by themselves should we be killed.
             .stdin(Stdio::piped())
@@ -99,21 +113,19 @@ impl StandIns {
         let line = running.first_line(START_LIMIT).with_context(|| {
             format!("the stand-ins did not start; their words are in {}", log.display())
         })?;
-        let told = serde_json::from_str(&line).context("the stand-ins' first line is no JSON")?;
-        Ok(Self { _running: running, told })
+        let told: Value = serde_json::from_str(&line).context("their first line is no JSON")?;
+        let variable = |&(variable, name): &(&'static str, &str)| {
+            let value = told[name].as_str().with_context(|| format!("they do not tell {name}"))?;
+            Ok((variable, value.to_owned()))
+        };
+        let variables = TOLD.iter().map(variable).collect::<Result<_>>()?;
+        Ok(Self { _running: running, variables })
     }
 
     /// Gives a driver nothing but the way to the stand-ins: no proxies, no keys, no settings of this user.
     fn tell(&self, driver: &mut Command, home: &Path) {
-        let told = |name: &str| self.told[name].as_str().unwrap_or_default();
         driver.env_clear().current_dir(home).env("HOME", home).stdin(Stdio::null());
         driver.env("PATH", env::var_os("PATH").unwrap_or_default());
-        driver.env("LANG", "C.UTF-8");
-        driver.env("E2B_API_KEY", told("e2b_api_key"));
-        driver.env("E2B_API_URL", told("e2b")).env("E2B_SANDBOX_URL", told("e2b"));
-        driver.env("DAYTONA_API_KEY", told("daytona_api_key"));
-        driver.env("DAYTONA_API_URL", told("daytona")).env("DAYTONA_TARGET", "us");
-        // Their socket of events is optional; one scenario turns it on again.
-        driver.env("DAYTONA_USE_DEPRECATED_POLLING", "true");
+        driver.envs(FIXED).envs(self.variables.iter().map(|(name, value)| (name, value)));
     }
 }
