@@ -19,6 +19,8 @@ pub mod faults;
 pub mod runner;
 pub mod scripted;
 
+#[cfg(test)]
+mod client;
 mod connect;
 mod control;
 mod dripping;

@@ -131,3 +131,6 @@ fn is_known(world: &SharedWorld, headers: &HeaderMap) -> bool {
     let key = said.and_then(|said| said.strip_prefix("Bearer "));
     key.is_some_and(|key| world.keys.iter().any(|known| known == key))
 }
+
+#[cfg(test)]
+mod tests;

@@ -195,3 +195,6 @@ fn refusal(
     }
     answer_json(status, &Refusal { sandbox_id: id, message, port, code: status.as_u16() })
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,7 +38,7 @@ pub struct Code {
     pub text: String,
     /// How it is executed.
     pub mode: Mode,
-    /// Its environment; only a cell of Python sees it.
+    /// Its environment; JavaScript does not see it.
     pub environment: BTreeMap<String, String>,
     /// Its wall clock.
     pub timeout: Duration,
@@ -126,7 +126,7 @@ pub async fn run(runner: &Arc<dyn Runner>, code: &Code, output: &Outlet) -> Fini
     if code.language != Language::Bash {
         return runner.run(code, output).await;
     }
-    let shell = shell::run(runner, &code.text, output);
+    let shell = shell::run(runner, code, output);
     match tokio::time::timeout(code.timeout, shell).await {
         Ok(end) => end.into(),
         Err(_) => End::TimedOut.into(),

@@ -239,3 +239,6 @@ pub fn empty(status: StatusCode) -> Response<Body> {
     *response.status_mut() = status;
     response
 }
+
+#[cfg(test)]
+mod tests;

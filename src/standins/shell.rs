@@ -1,9 +1,10 @@
 //! A little shell, so that no real one is ever started: a few commands, joined by `;`, `&&`, `||` and line ends.
 //!
-//! Commands: `echo`, `printf`, `exit`, `true`, `false`, `:`, `pwd`, `sleep`, `cat` of nothing, `kill -9 $$`, `python3 -c` and
-//! `node -e`, the last two by the runner. Both outputs can be led into each other and into `/dev/null`. Not here:
+//! Commands: `echo`, `printf`, `exit`, `true`, `false`, `:`, `pwd`, `env`, `sleep`, `cat` of nothing, `kill -9 $$`,
+//! `python3 -c` and `node -e`, the last two by the runner. Both outputs can be led into each other and into `/dev/null`. Not here:
 //! variables, pipes, loops, files. What is unknown ends with 127, as in any shell.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,14 +25,15 @@ const MISUSE: i32 = 2;
 const KILLED: i32 = 137;
 
 /// Runs a script to its end.
-pub async fn run(runner: &Arc<dyn Runner>, script: &str, output: &Outlet) -> End {
-    let commands = match words::read(script) {
+pub async fn run(runner: &Arc<dyn Runner>, script: &Code, output: &Outlet) -> End {
+    let commands = match words::read(&script.text) {
         Ok(commands) => commands,
         Err(problem) => {
             output.write(Stream::Stderr, format!("/bin/bash: -c: {problem}\n").as_bytes());
             return End::Exited(MISUSE);
         }
     };
+    let shell = Shell { runner, environment: &script.environment, output };
     let mut status = 0;
     for command in commands {
         let is_skipped = match command.glue {
@@ -42,7 +44,7 @@ pub async fn run(runner: &Arc<dyn Runner>, script: &str, output: &Outlet) -> End
         if is_skipped {
             continue;
         }
-        match execute(runner, &command, status, output).await {
+        match shell.execute(&command, status).await {
             Next::Goes(exit_code) => status = exit_code,
             Next::Ends(end) => return end,
         }
@@ -58,98 +60,102 @@ enum Next {
     Ends(End),
 }
 
-async fn execute(
-    runner: &Arc<dyn Runner>,
-    command: &Command,
-    status: i32,
-    output: &Outlet,
-) -> Next {
-    let say = |stream: Stream, bytes: &[u8]| match command.target(stream) {
-        Target::Nowhere => {}
-        Target::To(stream) => output.write(stream, bytes),
-    };
-    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    let complain = |problem: String| {
-        let line = command.line;
-        say(Stream::Stderr, format!("/bin/bash: line {line}: {problem}\n").as_bytes());
-    };
-    match words[..] {
-        [] | ["true" | ":", ..] => {}
-        ["false", ..] => return Next::Goes(1),
-        ["echo", "-n", ref rest @ ..] => say(Stream::Stdout, rest.join(" ").as_bytes()),
-        ["echo", ref rest @ ..] => {
-            say(Stream::Stdout, format!("{}\n", rest.join(" ")).as_bytes());
-        }
-        ["printf", format, ref rest @ ..] => {
-            say(Stream::Stdout, words::printf(format, rest).as_bytes());
-        }
-        ["pwd"] => say(Stream::Stdout, b"/home/user\n"),
-        ["cat"] | ["cat", "-" | "/dev/null"] => {}
-        ["cat", file, ..] => {
-            say(Stream::Stderr, format!("cat: {file}: No such file or directory\n").as_bytes());
-            return Next::Goes(1);
-        }
-        ["sleep", seconds] => {
-            let seconds = seconds.parse::<f64>().ok();
-            match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-                Some(time) => tokio::time::sleep(time.min(SLEEP_MAX)).await,
-                None => {
-                    complain("sleep: invalid time interval".to_owned());
-                    return Next::Goes(1);
-                }
-            }
-        }
-        ["exit"] => return Next::Ends(End::Exited(status)),
-        ["exit", exit_code] => {
-            let Ok(exit_code) = exit_code.parse::<i32>() else {
-                complain(format!("exit: {exit_code}: numeric argument required"));
-                return Next::Ends(End::Exited(MISUSE));
-            };
-            return Next::Ends(End::Exited(exit_code & 0xff));
-        }
-        ["kill", "-9" | "-KILL", "$$"] => return Next::Ends(End::Died),
-        ["python3" | "python", "-c", code] => {
-            return Next::Goes(program(runner, Language::Python, code, command, output).await);
-        }
-        ["node", "-e", code] => {
-            return Next::Goes(program(runner, Language::JavaScript, code, command, output).await);
-        }
-        [name, ..] => {
-            complain(format!("{name}: command not found"));
-            return Next::Goes(NOT_FOUND);
-        }
-    }
-    Next::Goes(0)
+/// What every command of a script shares.
+struct Shell<'a> {
+    runner: &'a Arc<dyn Runner>,
+    environment: &'a BTreeMap<String, String>,
+    output: &'a Outlet,
 }
 
-/// Runs a program by the runner, with its outputs led where the command says, and gives its exit code.
-async fn program(
-    runner: &Arc<dyn Runner>,
-    language: Language,
-    text: &str,
-    command: &Command,
-    output: &Outlet,
-) -> i32 {
-    let code = Code::program(language, text.to_owned(), RUN_MAX);
-    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let own = Outlet::new(sender);
-    let work = async {
-        let finished = runner.run(&code, &own).await;
-        // The loop below ends once nobody can write any more.
-        drop(own);
-        finished
-    };
-    let forward = async {
-        while let Some((stream, bytes)) = receiver.recv().await {
-            if let Target::To(stream) = command.target(stream) {
-                output.write(stream, &bytes);
+impl Shell<'_> {
+    async fn execute(&self, command: &Command, status: i32) -> Next {
+        let say = |stream: Stream, bytes: &[u8]| match command.target(stream) {
+            Target::Nowhere => {}
+            Target::To(stream) => self.output.write(stream, bytes),
+        };
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let complain = |problem: String| {
+            let line = command.line;
+            say(Stream::Stderr, format!("/bin/bash: line {line}: {problem}\n").as_bytes());
+        };
+        match words[..] {
+            [] | ["true" | ":", ..] => {}
+            ["false", ..] => return Next::Goes(1),
+            ["echo", "-n", ref rest @ ..] => say(Stream::Stdout, rest.join(" ").as_bytes()),
+            ["echo", ref rest @ ..] => {
+                say(Stream::Stdout, format!("{}\n", rest.join(" ")).as_bytes());
+            }
+            ["printf", format, ref rest @ ..] => {
+                say(Stream::Stdout, words::printf(format, rest).as_bytes());
+            }
+            ["env"] => {
+                for (name, value) in self.environment {
+                    say(Stream::Stdout, format!("{name}={value}\n").as_bytes());
+                }
+            }
+            ["pwd"] => say(Stream::Stdout, b"/home/user\n"),
+            ["cat"] | ["cat", "-" | "/dev/null"] => {}
+            ["cat", file, ..] => {
+                say(Stream::Stderr, format!("cat: {file}: No such file or directory\n").as_bytes());
+                return Next::Goes(1);
+            }
+            ["sleep", seconds] => {
+                let seconds = seconds.parse::<f64>().ok();
+                match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+                    Some(time) => tokio::time::sleep(time.min(SLEEP_MAX)).await,
+                    None => {
+                        complain("sleep: invalid time interval".to_owned());
+                        return Next::Goes(1);
+                    }
+                }
+            }
+            ["exit"] => return Next::Ends(End::Exited(status)),
+            ["exit", exit_code] => {
+                let Ok(exit_code) = exit_code.parse::<i32>() else {
+                    complain(format!("exit: {exit_code}: numeric argument required"));
+                    return Next::Ends(End::Exited(MISUSE));
+                };
+                return Next::Ends(End::Exited(exit_code & 0xff));
+            }
+            ["kill", "-9" | "-KILL", "$$"] => return Next::Ends(End::Died),
+            ["python3" | "python", "-c", code] => {
+                return Next::Goes(self.program(Language::Python, code, command).await);
+            }
+            ["node", "-e", code] => {
+                return Next::Goes(self.program(Language::JavaScript, code, command).await);
+            }
+            [name, ..] => {
+                complain(format!("{name}: command not found"));
+                return Next::Goes(NOT_FOUND);
             }
         }
-    };
-    let (finished, ()) = tokio::join!(work, forward);
-    match finished.end {
-        End::Exited(exit_code) => exit_code,
-        End::TimedOut | End::Died => KILLED,
+        Next::Goes(0)
+    }
+
+    /// Runs a program by the runner, with its outputs led where the command says, and gives its exit code.
+    async fn program(&self, language: Language, text: &str, command: &Command) -> i32 {
+        let mut code = Code::program(language, text.to_owned(), RUN_MAX);
+        code.environment.clone_from(self.environment);
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        let own = Outlet::new(sender);
+        let work = async {
+            let finished = self.runner.run(&code, &own).await;
+            // The loop below ends once nobody can write any more.
+            drop(own);
+            finished
+        };
+        let forward = async {
+            while let Some((stream, bytes)) = receiver.recv().await {
+                if let Target::To(stream) = command.target(stream) {
+                    self.output.write(stream, &bytes);
+                }
+            }
+        };
+        let (finished, ()) = tokio::join!(work, forward);
+        match finished.end {
+            End::Exited(exit_code) => exit_code,
+            End::TimedOut | End::Died => KILLED,
+        }
     }
 }
 
@@ -159,7 +165,8 @@ mod tests {
     use crate::standins::runner::{Echo, run_whole};
 
     async fn ran(script: &str) -> (End, String, String) {
-        let code = Code::program(Language::Bash, script.to_owned(), Duration::from_secs(5));
+        let mut code = Code::program(Language::Bash, script.to_owned(), Duration::from_secs(5));
+        code.environment.insert("K".to_owned(), "v".to_owned());
         let runner: Arc<dyn Runner> = Arc::new(Echo);
         let (finished, pieces) = run_whole(&runner, &code).await;
         let text = |wanted: Stream| {
@@ -187,6 +194,7 @@ mod tests {
             ("python3 -c 'err:2;exit:4' && echo not; exit 7", 7, "", "xx"),
             ("nope -x", 127, "", "/bin/bash: line 1: nope: command not found\n"),
             ("\n\nnope", 127, "", "/bin/bash: line 3: nope: command not found\n"),
+            ("env; python3 -c 'out:1'", 0, "K=v\nx", ""),
             ("exit 300", 44, "", ""),
             ("", 0, "", ""),
             ("sleep 0.001", 0, "", ""),

@@ -207,7 +207,8 @@ async fn execute(
     let running = Arc::clone(&command);
     let gone = sandbox.gone().clone();
     let work = async move {
-        let code = Code::program(Language::Bash, running.text.clone(), RUN_MAX);
+        let mut code = Code::program(Language::Bash, running.text.clone(), RUN_MAX);
+        code.environment.clone_from(&sandbox.details.environment);
         let (finished, pieces) = runner::run_whole(&cloud.world.runner, &code).await;
         let exit_code = match finished.end {
             End::Exited(exit_code) => exit_code,
@@ -247,5 +248,5 @@ async fn logs(
     Path(place): Path<Place>,
     headers: HeaderMap,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(told(&*found(&sandbox, &place)?, &headers)))
+    Ok(Json(told(found(&sandbox, &place)?.as_ref(), &headers)))
 }

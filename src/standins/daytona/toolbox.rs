@@ -1,6 +1,6 @@
 //! The toolbox of a sandbox of Daytona: code and commands are run to their end, with both outputs in one text.
 //!
-//! Not here: arguments and environments of code, and folders; nothing of what runs could see them.
+//! Not here: arguments of code, and folders; nothing of what runs could see them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -109,6 +109,13 @@ fn check_names(environment: &BTreeMap<String, String>) -> Result<(), Problem> {
     }
 }
 
+/// The environment of a sandbox, and what a call adds.
+fn environment(sandbox: &Sandbox, added: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut environment = sandbox.details.environment.clone();
+    environment.extend(added);
+    environment
+}
+
 /// Seconds as a wall clock: none or 0 is none.
 fn limit(seconds: Option<u64>) -> Duration {
     match seconds {
@@ -138,7 +145,8 @@ async fn run_code(
             return Err(Problem::bad_request(message));
         }
     };
-    let code = Code::program(language, wanted.code, limit(wanted.timeout));
+    let mut code = Code::program(language, wanted.code, limit(wanted.timeout));
+    code.environment = environment(&sandbox, wanted.envs);
     let (exit_code, text) = whole(&cloud, &sandbox, &code, KILLED_IN_SHELL).await?;
     let kept = text.split_inclusive('\n').filter(|line| !line.starts_with(ARTIFACT));
     Ok(ended(exit_code, &kept.collect::<String>()))
@@ -159,7 +167,8 @@ async fn execute(
         let run = script.run(&cloud, &sandbox);
         tokio::time::timeout(limit, run).await.map_err(|_| timed_out())?
     } else {
-        let code = Code::program(Language::Bash, wanted.command, limit);
+        let mut code = Code::program(Language::Bash, wanted.command, limit);
+        code.environment = environment(&sandbox, wanted.envs);
         whole(&cloud, &sandbox, &code, SHELL_KILLED).await?
     };
     Ok(ended(exit_code, &text))

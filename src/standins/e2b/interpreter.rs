@@ -210,7 +210,11 @@ async fn written(world: &SharedWorld, code: &Code, writer: &Writer) -> Finished 
         let event = tokio::select! {
             biased;
             piece = pieces.recv() => match piece {
-                Some((stream, bytes)) => Event::output(stream, texts[stream as usize].push(&bytes)),
+                Some((stream, bytes)) => match texts[stream as usize].push(&bytes) {
+                    // Half a character waits for its rest.
+                    text if text.is_empty() => continue,
+                    text => Event::output(stream, text),
+                },
                 None => break,
             },
             ended = &mut work, if finished.is_none() => {

@@ -24,7 +24,7 @@ def _cell(code, environment, mark):
             text = text[1:-1]
         report(value=text)
     except SystemExit as error:
-        text = str(error)
+        text = str(error.code)
         lines = f"An exception has occurred, use %tb to see the full traceback.\nSystemExit: {text}\n"
         report(raised=["SystemExit", text, lines])
     except BaseException as error:

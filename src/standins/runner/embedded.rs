@@ -1,5 +1,6 @@
 //! Code is executed by the embedded sandbox.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -86,6 +87,15 @@ impl EmbeddedRunner {
     }
 }
 
+/// The code, behind a line that gives it its environment where it has one: the sandbox itself has none.
+fn with_environment(code: &Code) -> Cow<'_, str> {
+    if code.language != Language::Python || code.environment.is_empty() {
+        return Cow::Borrowed(&code.text);
+    }
+    let environment = serde_json::json!(code.environment);
+    Cow::Owned(format!("import os; os.environ.update({environment}); del os\n{}", code.text))
+}
+
 /// The error that JavaScript ended with, and what was written before it.
 fn thrown(errors: &str) -> Option<(&str, Raised)> {
     let mut at = 0;
@@ -123,7 +133,8 @@ impl Runner for EmbeddedRunner {
             Mode::Program => {}
         }
         let take = |stream: Stream, bytes: &[u8]| output.write(stream, bytes);
-        let end = self.program(language, &code.text, code, take).await;
+        let text = with_environment(code);
+        let end = self.program(language, &text, code, take).await;
         let raised = match (code.mode, end) {
             (Mode::Cell, End::Exited(exit_code)) if exit_code != 0 => {
                 let value = format!("{exit_code}");
@@ -133,5 +144,89 @@ impl Runner for EmbeddedRunner {
             _ => None,
         };
         Finished { raised, ..end.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::router::embedded::Options;
+    use crate::standins::runner::run_whole;
+
+    /// What no run here needs, even if guests must be compiled first and the machine is busy.
+    const AMPLE: Duration = Duration::from_mins(5);
+    /// The test that makes the test program a worker.
+    const WORKER: &str = "router::embedded::tests::the_test_program_is_its_own_worker";
+
+    fn runner() -> Arc<dyn Runner> {
+        let program = std::env::current_exe().unwrap();
+        let cache = program.ancestors().nth(2).unwrap().join("embedded-cache");
+        let arguments = [WORKER, "--exact", "--nocapture", "--test-threads=1"];
+        let mut options = Options::new(cache, program, arguments.map(Into::into).to_vec());
+        options.guest_dir = std::env::var_os("THUD_TEST_GUESTS").map(Into::into);
+        options.idle_workers = 0;
+        Arc::new(EmbeddedRunner::new(Embedded::open(options)))
+    }
+
+    fn raised(finished: &Finished) -> Option<(&str, &str)> {
+        finished.raised.as_ref().map(|raised| (raised.name.as_str(), raised.value.as_str()))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_cell_tells_its_error_and_its_value_apart_from_its_output() {
+        let runner = runner();
+        let ran = async |language, text: &str| {
+            let mut code = Code::program(language, text.to_owned(), AMPLE);
+            code.mode = Mode::Cell;
+            code.environment.insert("K".to_owned(), "it's".to_owned());
+            let (finished, pieces) = run_whole(&runner, &code).await;
+            let bytes = pieces.into_iter().flat_map(|(_, bytes)| bytes).collect();
+            (finished, String::from_utf8(bytes).unwrap())
+        };
+        for (text, output, value, error) in [
+            ("print('a'); 6 * 7", "a\n", Some("42"), None),
+            ("'a string'", "", Some("a string"), None),
+            ("x = 1", "", None, None),
+            ("import os; print(os.environ['K'])", "it's\n", None, None),
+            (
+                "import sys; print('e', file=sys.stderr); 1 / 0",
+                "e\n",
+                None,
+                Some(("ZeroDivisionError", "division by zero")),
+            ),
+            ("raise ValueError('bad')", "", None, Some(("ValueError", "bad"))),
+            ("import sys; sys.exit(3)", "", None, Some(("SystemExit", "3"))),
+            ("import sys; sys.exit()", "", None, Some(("SystemExit", "None"))),
+        ] {
+            let (finished, said) = ran(Language::Python, text).await;
+            assert_eq!(said, output, "{text}");
+            assert_eq!((finished.value.as_deref(), raised(&finished)), (value, error), "{text}");
+        }
+        let (syntax, said) = ran(Language::Python, "def f(:").await;
+        assert_eq!((raised(&syntax).unwrap().0, said.as_str()), ("SyntaxError", ""));
+        let (failed, _) = ran(Language::Python, "def f():\n    1 / 0\nf()").await;
+        assert!(failed.raised.unwrap().traceback.contains("line 2, in f\n    1 / 0\n"));
+        assert_eq!(ran(Language::Python, "import os; os._exit(7)").await.0.end, End::Died);
+        let (thrown, said) = ran(Language::JavaScript, "console.error('e'); null.x").await;
+        assert_eq!((raised(&thrown).unwrap().0, said.as_str()), ("TypeError", "e\n"));
+        assert_eq!(ran(Language::JavaScript, "console.log(1)").await.1, "1\n");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_program_has_an_exit_code_and_an_environment() {
+        let runner = runner();
+        let text = "import os, sys; print(os.environ['K']); sys.exit(3)".to_owned();
+        let mut code = Code::program(Language::Python, text, AMPLE);
+        code.environment.insert("K".to_owned(), "v".to_owned());
+        let (finished, pieces) = run_whole(&runner, &code).await;
+        assert_eq!(finished, End::Exited(3).into());
+        assert_eq!(pieces, [(Stream::Stdout, b"v\n".to_vec())]);
+        // The guests are there now, so that only the code takes time.
+        let code =
+            Code::program(Language::Python, "while True: pass".to_owned(), Duration::from_secs(2));
+        assert_eq!(run_whole(&runner, &code).await.0.end, End::TimedOut);
     }
 }
