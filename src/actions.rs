@@ -15,6 +15,16 @@ pub async fn start_run(
     #[server(flatten)] typed: Typed,
     #[server(default)] token: Secret,
 ) -> Result<(), ServerFnError> {
-    submission::answer(typed, token).await;
+    submission::answer(typed, token, submission::At::Whoever).await;
+    Ok(())
+}
+
+/// Runs what was typed at two providers, and leads to both side by side. Each run has a receipt of its own.
+#[server(prefix = "/actions", endpoint = "start-two")]
+pub async fn start_two(
+    #[server(flatten)] typed: Typed,
+    #[server(default)] token: Secret,
+) -> Result<(), ServerFnError> {
+    submission::answer(typed, token, submission::At::Two).await;
     Ok(())
 }

@@ -66,7 +66,7 @@ pub mod access;
 #[cfg(feature = "ssr")]
 pub mod router;
 
-/// Providers that follow a script, for tests and for looking at a chain of attempts.
+/// Providers that are not there: some follow a script, two are served as stand-ins for hosted ones.
 #[cfg(all(feature = "ssr", any(test, feature = "standins")))]
 pub mod standins;
 

@@ -1,7 +1,11 @@
-//! The command line: `thud serve`, `thud catalog`, `thud token` and `thud reap`.
+//! The command line: `thud serve`, `thud catalog`, `thud token`, `thud reap` and `thud doctor`.
 
 #![expect(clippy::print_stdout, reason = "a command line prints")]
 
+#[path = "main/doctor.rs"]
+mod doctor;
+#[path = "main/hosted.rs"]
+mod hosted;
 #[cfg(not(feature = "standins"))]
 #[path = "main/no_standins.rs"]
 mod standins;
@@ -28,7 +32,7 @@ use thud::moment::today;
 use thud::router::adapter::Adapter;
 use thud::router::embedded::{self, Embedded};
 use thud::router::local::Local;
-use thud::router::{Limits, SandboxRouter};
+use thud::router::{Limits, SandboxRouter, daytona, e2b};
 use thud::server::config::Config;
 use thud::state::{AppState, Site};
 use thud::{api, database, router, server};
@@ -72,6 +76,10 @@ enum Command {
     },
     /// Destroys every sandbox that is owed a teardown, once, and says what it found. The site does so by itself.
     Reap,
+    /// Looks whether every configured provider does what it should: makes one sandbox at each, looks at its isolation, size and
+    /// egress from without and within, destroys it, and says what it saw. Exit code 1 if a check failed. It costs what a
+    /// sandbox costs for some seconds.
+    Doctor,
     /// Works with the embedded sandbox.
     #[command(hide = true)]
     Local {
@@ -121,6 +129,7 @@ fn main() -> ExitCode {
         Command::Catalog { command: CatalogCommand::Export { folder } } => export(&folder),
         Command::Token { command } => token(command),
         Command::Reap => reap(),
+        Command::Doctor => doctor(),
         Command::Local { command: LocalCommand::Bench { samples } } => bench_local(samples),
         Command::Standins(command) => Config::from_env().and_then(|config| {
             standins::run(command, config.cache_dir, embedded_options, stopped())
@@ -205,14 +214,16 @@ async fn opened(
         .map_err(|error| chain(&error))
 }
 
-/// Every provider that this site can run code at. Must be called in a Tokio runtime.
-fn adapters(config: &Config) -> Result<Vec<Arc<dyn Adapter>>, String> {
+/// Every provider that this site can run code at, or could with a key. Must be called in a Tokio runtime.
+async fn adapters(config: &Config, pool: &SqlitePool) -> Result<Vec<Arc<dyn Adapter>>, String> {
     let options = embedded::Options {
         memory_bytes_per_run: config.local_memory_mib * BYTES_PER_MIB,
         ..embedded_options(config.cache_dir.clone())
     };
     let local = Local::new(Embedded::open(options));
+    let instance = router::instance(pool).await.map_err(|error| chain(&error))?;
     let mut adapters: Vec<Arc<dyn Adapter>> = vec![Arc::new(local)];
+    adapters.extend(hosted::adapters(config, &instance)?);
     if config.standins {
         adapters.extend(standins::offered()?);
     }
@@ -229,7 +240,8 @@ fn token(command: TokenCommand) -> Result<(), String> {
         let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
         let offered = if config.standins { standins::offered()? } else { Vec::new() };
         let offered = offered.iter().map(|adapter| adapter.slug());
-        let known: Vec<&str> = [router::OPEN_TO_ALL].into_iter().chain(offered).collect();
+        let always = [router::OPEN_TO_ALL, e2b::SLUG, daytona::SLUG];
+        let known: Vec<&str> = always.into_iter().chain(offered).collect();
         println!("{}", tokens::run(&pool, command, &known).await?);
         Ok(())
     })
@@ -240,7 +252,7 @@ fn reap() -> Result<(), String> {
     runtime()?.block_on(async {
         let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
         let (_, catalog) = read(config.catalog_dir.as_deref())?;
-        let adapters = adapters(&config)?;
+        let adapters = adapters(&config, &pool).await?;
         let router = SandboxRouter::new(pool, Arc::new(catalog), adapters, Limits::default());
         let report = router.reap_overdue().await.map_err(|error| chain(&error))?;
         let router::Report { found, destroyed, already_gone, failed } = report;
@@ -248,6 +260,15 @@ fn reap() -> Result<(), String> {
             "found {found}, destroyed {destroyed}, already gone {already_gone}, failed {failed}"
         );
         Ok(())
+    })
+}
+
+fn doctor() -> Result<(), String> {
+    let config = Config::from_env()?;
+    runtime()?.block_on(async {
+        // A name of its own: a site that runs beside it would else destroy what it makes.
+        let nowhere = database::in_memory().await.map_err(|error| chain(&error))?;
+        doctor::run(&adapters(&config, &nowhere).await?).await
     })
 }
 
@@ -293,7 +314,7 @@ async fn run(config: Config) -> Result<(), String> {
     let address = listener.local_addr().map_err(|error| chain(&error))?;
     let _taken = taken(&config)?;
     let pool = database::open(&config.database()).await.map_err(|error| chain(&error))?;
-    let adapters = adapters(&config)?;
+    let adapters = adapters(&config, &pool).await?;
     let state = opened(config, format!("http://{address}"), pool, adapters).await?;
     let sandboxes = state.sandboxes.clone();
     sandboxes.start().await.map_err(|error| chain(&error))?;

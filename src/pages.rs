@@ -14,6 +14,7 @@ mod problem;
 mod provider;
 mod run;
 mod try_it;
+mod two_runs;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -45,7 +46,8 @@ pub fn script(path: &str) -> Option<&'static str> {
     match path {
         "/calculator" | "/calculator/workload" => Some(ISLANDS),
         "/try" => Some("/try.js"),
-        _ if path.starts_with("/runs/") => Some("/run.js"),
+        // Two at once are only asked for again.
+        _ if path.starts_with("/runs/") && !path.contains("/and/") => Some("/run.js"),
         _ => None,
     }
 }
@@ -168,6 +170,7 @@ fn Pages() -> impl IntoView {
                     <Route path=path!("/calculator/workload") view=calculator::WorkloadPage ssr=SsrMode::Async/>
                     <Route path=path!("/try") view=try_it::TryIt ssr=SsrMode::Async/>
                     <Route path=path!("/runs/:id") view=run::RunPage ssr=SsrMode::Async/>
+                    <Route path=path!("/runs/:id/and/:other") view=two_runs::TwoRuns ssr=SsrMode::Async/>
                     <Route path=path!("/changes") view=changes::Changes ssr=SsrMode::Async/>
                     <Route path=path!("/guide") view=guide::Guide ssr=SsrMode::Async/>
                     <Route path=path!("/methodology") view=methodology::Methodology ssr=SsrMode::Async/>

@@ -21,10 +21,16 @@ mod checkpoint;
 #[cfg(not(feature = "standins"))]
 #[path = "router/no_checkpoint.rs"]
 mod checkpoint;
+pub mod daytona;
+pub mod doctor;
+mod drill;
+pub mod e2b;
 pub mod embedded;
 mod lease;
 mod live;
 pub mod local;
+pub mod not_set_up;
+pub mod outbound;
 mod plan;
 mod prices;
 mod reaper;
@@ -56,9 +62,11 @@ use crate::moment::{millis, stamp};
 use crate::runs::events::{Cursor, Event};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{
-    Next, NotTried, Omission, Outcome, Output, Receipt, Request, Run, RunState, TeardownState,
+    Drill, Next, NotTried, Omission, Outcome, Output, Receipt, Request, Run, RunState,
+    TeardownState,
 };
 
+pub use self::lease::instance;
 pub use self::reaper::Report;
 pub use self::start::{OPEN_TO_ALL, Refusal, Submitted};
 
@@ -86,10 +94,16 @@ pub struct Limits {
     pub running: usize,
     /// What is kept of each output, bytes.
     pub output_bytes: usize,
+    /// How long one try to destroy a sandbox may take.
+    pub teardown_try: Duration,
+    /// How long a sandbox whose order was never answered may still come.
+    pub late_sandbox: Duration,
     /// How long code and output of a run without a token are kept.
     pub anonymous_kept: Duration,
     /// The same with a token.
     pub kept: Duration,
+    /// Whether a fault may be ordered, to see what follows.
+    pub drills: bool,
 }
 
 impl Default for Limits {
@@ -104,8 +118,11 @@ impl Default for Limits {
             anonymous_timeout: Duration::from_millis(crate::runs::ANONYMOUS_TIMEOUT_MS_MAX),
             running: 256,
             output_bytes: crate::runs::output::OUTPUT_BYTES_MAX,
+            teardown_try: Duration::from_secs(15),
+            late_sandbox: Duration::from_secs(90),
             anonymous_kept: DAY,
             kept: DAY * 30,
+            drills: false,
         }
     }
 }
@@ -118,6 +135,7 @@ pub struct SandboxRouter(Arc<Inner>);
 struct Inner {
     pool: SqlitePool,
     adapters: Vec<Arc<dyn Adapter>>,
+    drills: [(Drill, Arc<dyn Adapter>); Drill::ALL.len()],
     prices: Prices,
     limits: Limits,
     breakers: Mutex<HashMap<&'static str, Breaker>>,
@@ -157,6 +175,7 @@ impl SandboxRouter {
         Self(Arc::new(Inner {
             pool,
             adapters,
+            drills: drill::adapters(),
             prices: Prices::of(catalog),
             breakers: Mutex::default(),
             live: Mutex::default(),
@@ -292,8 +311,18 @@ impl Inner {
         !locked(&self.live).is_empty() || !locked(&self.in_care).is_empty()
     }
 
+    /// The adapter of a slug. What a drill owes any drill can pay: it is nothing.
     fn adapter(&self, slug: &str) -> Option<&Arc<dyn Adapter>> {
-        self.adapters.iter().find(|adapter| adapter.slug() == slug)
+        let drills = self.drills.iter().map(|(_, adapter)| adapter);
+        self.adapters.iter().chain(drills).find(|adapter| adapter.slug() == slug)
+    }
+
+    /// Whom a run asks for the sandbox of a candidate.
+    fn adapter_for(&self, slug: &str, request: &Request) -> Option<&Arc<dyn Adapter>> {
+        match request.drill.filter(|_| slug == drill::SLUG) {
+            Some(ordered) => self.drills.iter().find(|(one, _)| *one == ordered).map(|(_, it)| it),
+            None => self.adapter(slug),
+        }
     }
 
     fn breaker<T>(&self, slug: &'static str, change: impl FnOnce(&mut Breaker) -> T) -> T {
@@ -371,9 +400,9 @@ impl Inner {
         }
     }
 
-    /// Waits for the first candidate where it warms up, as long as it has to start.
+    /// Waits for the first candidate that warms up, as long as it has to start: where one does, all do but a drill.
     async fn is_ready(&self, selection: &Selection, cancel: &CancellationToken) -> bool {
-        let Some(first) = selection.candidates.first().filter(|one| one.warming_up) else {
+        let Some(first) = selection.candidates.iter().find(|one| one.warming_up) else {
             return true;
         };
         let Some(adapter) = self.adapter(&first.provider) else { return true };
@@ -406,6 +435,8 @@ impl Inner {
             .and_then(|slug| self.adapter(slug))
             .map(|adapter| adapter.terms().output_mode);
         let not_tried = selection.candidates.iter().skip(run.attempts.len());
+        // Nobody asks why a drill did not take place.
+        let not_tried = not_tried.filter(|one| one.provider != drill::SLUG);
         run.not_tried
             .extend(not_tried.map(|one| NotTried { provider: one.provider.clone(), reason: rest }));
         let mut transaction = self.pool.begin_with("begin immediate").await?;

@@ -11,6 +11,7 @@ pub mod draft;
 pub mod events;
 pub mod health;
 pub mod output;
+pub mod pair;
 pub mod typed;
 pub mod verdict;
 
@@ -199,6 +200,20 @@ words! {
 }
 
 words! {
+    /// A fault that is ordered, to see what follows it: a first provider that is not there fails in this way.
+    Drill {
+        /// It refuses to make a sandbox.
+        Refuses = "refuses", "the first refuses";
+        /// It never answers.
+        Hangs = "hangs", "the first never answers";
+        /// It loses the connection after code may have started, though it executes nothing.
+        FailsAfterStart = "fails_after_start", "the first fails after the code started";
+        /// It says that it was asked too often.
+        RateLimits = "rate_limits", "the first says too many requests";
+    }
+}
+
+words! {
     /// How far something is known of a sandbox.
     Proof {
         /// The platform's answer says so.
@@ -291,6 +306,8 @@ pub struct Request {
     pub egress: Egress,
     /// What the run may cost at most, with the fee.
     pub max_cost_usd: Option<Usd>,
+    /// The fault that comes first, where one is ordered.
+    pub drill: Option<Drill>,
 }
 
 /// The facts of a request that are kept for ever. The code itself is only kept as a hash and a length.
@@ -316,6 +333,8 @@ pub struct Asked {
     pub egress: Egress,
     /// What the run may cost at most, with the fee.
     pub max_cost_usd: Option<Usd>,
+    /// The fault that was ordered, where one was.
+    pub drill: Option<Drill>,
 }
 
 /// What is known of a sandbox's wall or egress.

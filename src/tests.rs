@@ -5,8 +5,11 @@
 mod api;
 mod crawlers;
 mod data;
+mod doctor;
+mod drills;
 mod exposure;
 mod harness;
+mod hosted;
 mod migrations;
 mod openapi;
 mod pages;
@@ -17,4 +20,5 @@ mod runs_pages;
 mod schema;
 mod tidy;
 mod twins;
+mod two_runs;
 mod workload;

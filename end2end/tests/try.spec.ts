@@ -10,12 +10,13 @@ async function run(page: Page): Promise<void> {
 }
 
 /** Runs an example without a token, once the sandbox of the site has warmed up. */
-async function runExample(page: Page, query: string): Promise<void> {
+async function runExample(page: Page, query: string, change = async (): Promise<void> => {}): Promise<void> {
   await expect(async () => {
     await page.goto("/try");
     await expect(page.getByRole("main")).not.toContainText("is warming up", { timeout: 100 });
   }).toPass({ timeout: 80_000 });
   await page.goto(`/try?${query}`);
+  await change();
   await run(page);
 }
 
@@ -168,4 +169,76 @@ test("what arrives while it runs is text, and the page is not asked for by the h
   expect(asked).toBe(1);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("It ran to its end", { timeout: 15_000 });
   expect(asked).toBe(2);
+});
+
+test("the page says which providers are ready, and how the others are unlocked", async ({ page }) => {
+  await page.goto("/try");
+  const table = page.getByRole("table", { name: "Which are ready, and why others are not" });
+  await expect(table.getByRole("row", { name: /^scripted-runs/ })).toContainText("ready; needs a token");
+  await expect(page.getByRole("region", { name: "How a token is made" })).toContainText("thud token create --name");
+});
+
+test("a drill shows what follows a failure", async ({ page }) => {
+  for (const [drill, status] of [
+    ["the first refuses", "HTTP 503"],
+    ["the first says too many requests", "HTTP 429"],
+  ] as const) {
+    await runExample(page, "example=hello", async () => {
+      await page.getByLabel("Drill", { exact: true }).selectOption(drill);
+    });
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("It ran to its end");
+    await expect(page.getByRole("main")).toContainText(`A drill: ${drill}`);
+    const table = page.getByRole("table", { name: /^Every attempt/ });
+    await expect(table.getByRole("row", { name: /^1\. drill/ })).toContainText(status);
+    await expect(table.getByRole("row", { name: /^2\. local/ })).toContainText("The code ran to its end.");
+  }
+  await audit(page);
+  await page.getByRole("link", { name: "Edit and try again" }).click();
+  await expect(page.getByLabel("Drill", { exact: true })).toHaveValue("rate_limits");
+});
+
+test("a drill that never answers costs its share of time and no more", async ({ page }) => {
+  await runExample(page, "example=hello&drill=hangs");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("It ran to its end", { timeout: 15_000 });
+  const table = page.getByRole("table", { name: /^Every attempt/ });
+  await expect(table.getByRole("row", { name: /^1\. drill/ })).toContainText("start 2");
+});
+
+test("a drill that fails after the code started is the end", async ({ page }) => {
+  await runExample(page, "example=hello&drill=fails_after_start");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("What it did is not known");
+  await expect(page.getByRole("listitem").filter({ hasText: "local" })).toContainText("not needed");
+  await audit(page);
+  await audit(page, "dark");
+});
+
+test("a snippet runs at two providers, side by side", async ({ page }) => {
+  await page.goto("/try?example=versions&language=python");
+  await page.getByLabel("Providers, in order").fill("scripted-runs, local");
+  await page.getByLabel("Isolation, at least").selectOption("process");
+  await page.getByLabel("Token", { exact: true }).fill(token);
+  await page.getByRole("button", { name: "Run on two and compare" }).click();
+  await expect(page).toHaveURL(/\/runs\/[0-9a-f]{32}\/and\/[0-9a-f]{32}$/);
+  await expect(page.getByRole("main")).toContainText("The output differs from line 1 on", { timeout: 15_000 });
+  await expect(page.getByRole("region", { name: "Standard output of local" })).toContainText("Python 3.14");
+  const table = page.getByRole("table", { name: /^What the receipts say/ });
+  await expect(table.getByRole("row", { name: /^Isolation/ })).toContainText("WebAssembly, confirmed by the platform");
+  await expect(table.getByRole("row", { name: /^Isolation/ })).toContainText("differs");
+  await expect(table.getByRole("row", { name: /^Exit code/ })).not.toContainText("differs");
+  await audit(page);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await expectNoSidewaysScroll(page);
+  await audit(page, "dark");
+  await page.getByRole("link", { name: "Edit and try again" }).click();
+  await expect(page.getByLabel("Providers, in order")).toHaveValue("scripted-runs, local");
+  await expect(page.getByLabel("Code", { exact: true })).toHaveValue(/^import platform\n/);
+});
+
+test("with only one provider at hand it is said what is missing", async ({ page }) => {
+  await page.goto("/try?example=hello&language=python");
+  await page.getByRole("button", { name: "Run on two and compare" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("It was not run");
+  await expect(page.getByRole("main")).toContainText("only local can be used for this");
+  await page.getByRole("link", { name: "Edit and try again" }).click();
+  await expect(page.getByLabel("Code", { exact: true })).toHaveValue(/^import sys\n/);
 });

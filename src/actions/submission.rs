@@ -1,5 +1,7 @@
 //! A run from the page: read, submitted or refused, and where the browser goes then.
 
+mod pair;
+
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
@@ -13,6 +15,7 @@ use leptos_axum::{ResponseOptions, redirect};
 use crate::access::{Caller, RUNS_PER_MINUTE, Rate, verify};
 use crate::query::encoded;
 use crate::router::Refusal;
+use crate::runs::Request;
 use crate::runs::typed::{Secret, Typed};
 use crate::state::AppState;
 
@@ -20,10 +23,36 @@ use crate::state::AppState;
 static REFUSALS: LazyLock<Rate> =
     LazyLock::new(|| Rate::per_minute(NonZeroU32::new(RUNS_PER_MINUTE).unwrap_or(NonZeroU32::MIN)));
 
+/// Where a run is to be executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// At whoever the request allows, one after the other.
+    Whoever,
+    /// At two, beside each other.
+    Two,
+}
+
+/// Why nothing was started.
+enum Unstarted {
+    /// Somebody may not, and why: that gets a receipt.
+    Refused(String),
+    /// It could not even be written down.
+    Broken(StatusCode),
+}
+
+impl From<Refusal> for Unstarted {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Store(_) | Refusal::Random(_) => Self::Broken(failed(&refusal)),
+            refusal => Self::Refused(refusal.to_string()),
+        }
+    }
+}
+
 /// Sends the browser to the receipt. Where there is none to show it answers with a status, which a page explains.
-pub async fn answer(typed: Typed, token: Secret) {
+pub async fn answer(typed: Typed, token: Secret, at: At) {
     let state = expect_context::<AppState>();
-    let outcome = submitted(&state, typed.tidied(), &token, address()).await;
+    let outcome = submitted(&state, typed.tidied(), &token, address(), at).await;
     let options = expect_context::<ResponseOptions>();
     match outcome {
         Ok(receipt) => {
@@ -46,6 +75,7 @@ async fn submitted(
     typed: Typed,
     token: &Secret,
     address: Option<IpAddr>,
+    at: At,
 ) -> Result<String, StatusCode> {
     if typed.is_too_long() {
         return Err(StatusCode::PAYLOAD_TOO_LARGE);
@@ -59,11 +89,17 @@ async fn submitted(
         },
     };
     let (why, wrong) = match (unknown_token, typed.read(&known)) {
-        (None, Ok(request)) => match state.sandboxes.submit(request, &caller, None).await {
-            Ok(submitted) => return Ok(format!("/runs/{}", submitted.id)),
-            Err(error @ (Refusal::Store(_) | Refusal::Random(_))) => return Err(failed(&error)),
-            Err(refusal) => (refusal.to_string(), Vec::new()),
-        },
+        (None, Ok(request)) => {
+            let started = match at {
+                At::Whoever => at_whoever(state, request, &caller).await,
+                At::Two => at_two(state, &request, &caller, address).await,
+            };
+            match started {
+                Ok(receipt) => return Ok(receipt),
+                Err(Unstarted::Broken(status)) => return Err(status),
+                Err(Unstarted::Refused(why)) => (why, Vec::new()),
+            }
+        }
         (Some(why), Ok(_)) => (why, Vec::new()),
         (unknown_token, Err(slips)) => {
             let said = slips.iter().map(|(field, words)| format!("{field} {words}"));
@@ -71,16 +107,52 @@ async fn submitted(
             (said.chain(unknown_token).collect::<Vec<_>>().join("; "), names)
         }
     };
-    if address.is_some_and(|address| REFUSALS.take(address).is_err()) {
-        return Err(StatusCode::TOO_MANY_REQUESTS);
-    }
-    let nearest = typed.nearest(&known);
-    let id = state.sandboxes.record_refusal(&nearest, &caller, sentence(&why)).await;
-    let id = id.map_err(|error| failed(&error))?;
+    let id = refused(state, &typed.nearest(&known), &caller, address, &why).await?;
     // The record holds the nearest request that can be read; what could not be goes along in the address.
     let kept =
         typed.fields().into_iter().filter(|(name, _)| wrong.contains(name) && *name != "code");
     Ok(encoded(&format!("/runs/{id}"), kept))
+}
+
+async fn at_whoever(
+    state: &AppState,
+    request: Request,
+    caller: &Caller,
+) -> Result<String, Unstarted> {
+    Ok(format!("/runs/{}", state.sandboxes.submit(request, caller, None).await?.id))
+}
+
+/// Two runs, each at one provider and nowhere else. Where the second is refused, its refusal stands beside the first.
+async fn at_two(
+    state: &AppState,
+    request: &Request,
+    caller: &Caller,
+    address: Option<IpAddr>,
+) -> Result<String, Unstarted> {
+    let [one, two] = pair::of(&state.sandboxes, request, caller).map_err(Unstarted::Refused)?;
+    let first = state.sandboxes.submit(one, caller, None).await?.id;
+    let second = match state.sandboxes.submit(two.clone(), caller, None).await {
+        Ok(submitted) => Ok(submitted.id),
+        Err(refusal) => refused(state, &two, caller, address, &refusal.to_string()).await,
+    };
+    // The first is on its way, whatever became of the second.
+    Ok(second
+        .map_or_else(|_| format!("/runs/{first}"), |second| format!("/runs/{first}/and/{second}")))
+}
+
+/// Writes a refusal down. Says its id.
+async fn refused(
+    state: &AppState,
+    request: &Request,
+    caller: &Caller,
+    address: Option<IpAddr>,
+    why: &str,
+) -> Result<String, StatusCode> {
+    if address.is_some_and(|address| REFUSALS.take(address).is_err()) {
+        return Err(StatusCode::TOO_MANY_REQUESTS);
+    }
+    let id = state.sandboxes.record_refusal(request, caller, sentence(why)).await;
+    id.map_err(|error| failed(&error))
 }
 
 /// With a capital and a full stop.

@@ -2,6 +2,7 @@
 //!
 //! Without scripts a page of a run that is not over asks again by itself; with them `public/run.js` writes what is new.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
@@ -9,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next as Inner;
 use axum::response::{IntoResponse, Response};
+use futures_util::future::{join_all, try_join_all};
 use jiff::Timestamp;
 use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
@@ -33,6 +35,8 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// When a page of a run that is not over asks again.
 const REFRESH: (HeaderName, HeaderValue) =
     (HeaderName::from_static("refresh"), HeaderValue::from_static("2"));
+/// What stands between two runs in an address.
+pub const AND: &str = "/and/";
 /// What is seen of an output at once, bytes.
 const SEEN_BYTES: usize = 8 * 1024;
 /// What is shown of it at all. The JSON has what is kept.
@@ -40,26 +44,37 @@ const SHOWN_BYTES_MAX: usize = 256 * 1024;
 /// Height of an attempt in the picture, in its own units.
 const ROW: u32 = 40;
 
-/// The receipt that a request is about: that of its path, or that of the run that its form begins with.
+/// The receipts that a request is about: those of its path, or that of the run that its form begins with.
 #[derive(Clone)]
-pub struct Found(Option<Box<Receipt>>);
+pub struct Found(Arc<[Option<Receipt>]>);
 
-/// Looks for it before the page is rendered: what a page says in its head is lost where it is rendered after a wait.
+/// Looks for them before the page is rendered: what a page says in its head is lost where it is rendered after a wait.
 pub async fn find(State(state): State<AppState>, mut request: Request, next: Inner) -> Response {
     let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
-    let own = path.strip_prefix("/runs/").map(str::to_owned);
-    let begun_with = || {
-        let mut pairs = form_urlencoded::parse(query.as_bytes()).filter(|_| path == "/try");
-        pairs.find(|(name, _)| name == "run").map(|(_, id)| id.into_owned())
+    let own = path.strip_prefix("/runs/");
+    let ids: Vec<String> = match own {
+        Some(own) => own.splitn(2, AND).map(str::to_owned).collect(),
+        None if path == "/try" => {
+            let mut pairs = form_urlencoded::parse(query.as_bytes());
+            pairs
+                .find(|(name, _)| name == "run")
+                .map(|(_, id)| id.into_owned())
+                .into_iter()
+                .collect()
+        }
+        None => Vec::new(),
     };
-    let Some(id) = own.clone().or_else(begun_with) else { return next.run(request).await };
+    if ids.is_empty() {
+        return next.run(request).await;
+    }
     if own.is_some() {
         // A run that takes longer is told as far as it is.
-        let _ = tokio::time::timeout(PATIENCE, state.sandboxes.wait(&id)).await;
+        let over = join_all(ids.iter().map(|id| state.sandboxes.wait(id)));
+        let _ = tokio::time::timeout(PATIENCE, over).await;
     }
-    match state.sandboxes.receipt(&id).await {
-        Ok(receipt) => {
-            request.extensions_mut().insert(Found(receipt.map(Box::new)));
+    match try_join_all(ids.iter().map(|id| state.sandboxes.receipt(id))).await {
+        Ok(receipts) => {
+            request.extensions_mut().insert(Found(receipts.into()));
             next.run(request).await
         }
         Err(error) => {
@@ -72,8 +87,30 @@ pub async fn find(State(state): State<AppState>, mut request: Request, next: Inn
 /// The receipt that was found for this page.
 pub fn found() -> Option<Receipt> {
     let parts = use_context::<Parts>()?;
-    let Found(receipt) = parts.extensions.get::<Found>()?;
-    receipt.as_deref().cloned()
+    let Found(receipts) = parts.extensions.get::<Found>()?;
+    receipts.first()?.clone()
+}
+
+/// The two receipts that were found for this page.
+pub fn found_two() -> Option<(Receipt, Receipt)> {
+    let parts = use_context::<Parts>()?;
+    match &*parts.extensions.get::<Found>()?.0 {
+        [Some(one), Some(two)] => Some((one.clone(), two.clone())),
+        _ => None,
+    }
+}
+
+/// Lets the browser ask again by itself, until some runs are over and their sandboxes gone.
+pub fn ask_again_until_settled(runs: &[&Run]) {
+    let is_settled = |run: &&Run| {
+        let is_pending = |one: &Attempt| one.teardown.state == TeardownState::Pending;
+        run.is_final() && !run.attempts.iter().any(is_pending)
+    };
+    if let Some(options) = use_context::<ResponseOptions>()
+        && !runs.iter().all(is_settled)
+    {
+        options.insert_header(REFRESH.0, REFRESH.1);
+    }
 }
 
 /// The receipt.
@@ -89,23 +126,23 @@ fn page(state: &AppState, receipt: &Receipt) -> AnyView {
     let run = &receipt.run;
     let name = |slug: &str| name(state, slug);
     let Verdict { title, sentence } = verdict(run, name);
-    let is_pending = run.attempts.iter().any(|one| one.teardown.state == TeardownState::Pending);
-    if let Some(options) = use_context::<ResponseOptions>()
-        && (!run.is_final() || is_pending)
-    {
-        options.insert_header(REFRESH.0, REFRESH.1);
-    }
+    ask_again_until_settled(&[run]);
     let again = again(run);
     let live = (!run.is_final()).then(|| {
         view! { <p class="muted" role="status" data-live>"This page follows the run by itself. " <a href="">"Look again"</a>"."</p> }
     });
     let was_tried = !run.attempts.is_empty();
+    let drill = run.asked.drill.filter(|_| was_tried).map(|drill| {
+        view! { <p class="notice">"A drill: " {drill.label()} ", as it was ordered to. There is no such provider: it asked nobody and executed nothing. Whatever \
+        follows is real."</p> }
+    });
     view! {
         {head(title, "The receipt of a run: outcome, output, attempts, cost, teardown.")}
         <Meta name="robots" content="noindex"/>
         <h1>{title}</h1>
         <p class="lead">{inert(&sentence)}</p>
         {live}
+        {drill}
         <p class="actions"><a class="button" href=again>"Edit and try again"</a></p>
         {was_tried.then(|| output(receipt))}
         {was_tried.then(|| chain(run, name))}
@@ -117,7 +154,7 @@ fn page(state: &AppState, receipt: &Receipt) -> AnyView {
 }
 
 /// What a provider is called.
-fn name(state: &AppState, slug: &str) -> String {
+pub fn name(state: &AppState, slug: &str) -> String {
     let known = state.catalog.find(slug).map(|provider| provider.name.clone());
     known.unwrap_or_else(|| slug.to_owned())
 }
@@ -141,10 +178,29 @@ fn again(run: &Run) -> String {
 }
 
 fn output(receipt: &Receipt) -> AnyView {
-    let is_live = !receipt.run.is_final();
     let json = format!("/api/v1/runs/{}", receipt.run.id);
+    let warning = receipt.output.is_some().then(|| {
+        view! {
+            <p class="muted">"Untrusted: the code chose every character of it. It is shown as text, and control characters as signs. "
+            <a href=json>"As JSON"</a>"."</p>
+        }
+    });
+    view! {
+        <section class="block">
+            <h2>"What it wrote"</h2>
+            {warning}
+            {streams(receipt, "")}
+        </section>
+    }
+    .into_any()
+}
+
+/// Both outputs of a run, as far as there are any. Where a page has those of two runs, `whose` follows the name of each.
+pub fn streams(receipt: &Receipt, whose: &str) -> AnyView {
+    let is_live = !receipt.run.is_final();
     let Some(output) = &receipt.output else {
-        return view! { <section class="block"><h2>"What it wrote"</h2><p>"Code and output of this run are deleted; the record stays."</p></section> }.into_any();
+        return view! { <p>"Code and output of this run are deleted; the record stays."</p> }
+            .into_any();
     };
     let Output { stdout, stderr, stdout_dropped_bytes, stderr_dropped_bytes } = output;
     let nothing =
@@ -156,27 +212,25 @@ fn output(receipt: &Receipt) -> AnyView {
     let streams: Vec<_> = streams
         .into_iter()
         .filter(|(_, _, text, dropped)| is_live || !text.is_empty() || *dropped > 0)
-        .map(|(word, label, text, dropped)| stream(word, label, text, dropped))
+        .map(|(word, label, text, dropped)| stream(word, label, whose, text, dropped))
         .collect();
-    view! {
-        <section class="block">
-            <h2>"What it wrote"</h2>
-            <p class="muted">"Untrusted: the code chose every character of it. It is shown as text, and control characters as signs. "
-            <a href=json>"As JSON"</a>"."</p>
-            {nothing}{streams}
-        </section>
-    }
-    .into_any()
+    view! { {nothing}{streams} }.into_any()
 }
 
-fn stream(word: &'static str, label: &'static str, text: &str, dropped: u64) -> AnyView {
+fn stream(
+    word: &'static str,
+    label: &'static str,
+    whose: &str,
+    text: &str,
+    dropped: u64,
+) -> AnyView {
     let (seen, rest) = split(text, SEEN_BYTES);
     let (folded, beyond) = split(rest, SHOWN_BYTES_MAX - SEEN_BYTES);
     let folded = (!folded.is_empty()).then(|| {
         let bytes = count(u64::try_from(folded.len()).unwrap_or_default());
         view! {
             <details><summary>{bytes} " bytes more"</summary>
-            <pre class="example" tabindex="0" role="region" aria-label=format!("{label}, the rest") dir="ltr"><code>{inert(folded)}</code></pre></details>
+            <pre class="example" tabindex="0" role="region" aria-label=format!("{label}{whose}, the rest") dir="ltr"><code>{inert(folded)}</code></pre></details>
         }
     });
     let beyond = (!beyond.is_empty()).then(|| {
@@ -188,7 +242,7 @@ fn stream(word: &'static str, label: &'static str, text: &str, dropped: u64) -> 
     });
     view! {
         <h3>{label}</h3>
-        <pre class="example" tabindex="0" role="region" aria-label=label dir="ltr"><code data-stream=word>{inert(seen)}</code></pre>
+        <pre class="example" tabindex="0" role="region" aria-label=format!("{label}{whose}") dir="ltr"><code data-stream=word>{inert(seen)}</code></pre>
         {folded}{beyond}{dropped}
     }
     .into_any()
@@ -366,6 +420,7 @@ fn facts(receipt: &Receipt, name: impl Fn(&str) -> String) -> AnyView {
             (!is_refused)
                 .then(|| format!("{}; at most {} was quoted", money(run.cost()), money(run.quote))),
         ),
+        ("Drill", asked.drill.map(|drill| drill.label().to_owned())),
         ("Allowed cost", asked.max_cost_usd.map(|most| format!("{} at most", most.shown()))),
         ("Time limit", Some(duration(asked.timeout_ms))),
         ("The code ran for", run.duration_ms.map(duration)),

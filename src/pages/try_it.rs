@@ -3,6 +3,7 @@
 //! Not here: running. The form posts to the action, which leads to the receipt (`pages/run.rs`).
 
 mod examples;
+mod offers;
 mod same;
 
 use axum::Form;
@@ -23,7 +24,7 @@ use crate::query::{encoded, shortened};
 use crate::runs::draft::Slip;
 use crate::runs::typed::{Secret, Typed};
 use crate::runs::verdict::duration;
-use crate::runs::{CODE_BYTES_MAX, Egress, Language, Omission, Request, TIMEOUT_MS_MAX};
+use crate::runs::{CODE_BYTES_MAX, Drill, Egress, Language, Omission, Request, TIMEOUT_MS_MAX};
 use crate::state::AppState;
 
 /// The provider that needs no token.
@@ -122,6 +123,9 @@ fn of_example(example: &Example, language: Language) -> Typed {
 }
 
 fn page(state: &AppState, typed: &Typed, caller: &Caller, words: Option<&'static str>) -> AnyView {
+    // A drill that cannot be chosen here is not asked for again.
+    let drill = if state.sandboxes.limits().drills { typed.drill.clone() } else { String::new() };
+    let typed = &Typed { drill, ..typed.clone() };
     let read = typed.read(&state.sandboxes.providers());
     let slips = read.as_ref().err().cloned().unwrap_or_default();
     let language = Language::parse(&typed.language).unwrap_or(Language::Python);
@@ -141,6 +145,7 @@ fn page(state: &AppState, typed: &Typed, caller: &Caller, words: Option<&'static
         {notice(&slips, words)}
         {links(language)}
         {form(state, typed, &slips)}
+        {offers::here(state, caller)}
         <section class="block" id="quote"><h2>"Before it runs"</h2>{plan}</section>
         {same}
         {local(state)}
@@ -213,6 +218,13 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
     let fallback = [("true", "try the next"), ("false", "stop there")];
     let anonymous = state.sandboxes.limits().anonymous_timeout.as_millis();
     let limit = format!("{TIMEOUT_MS_MAX} at most; {anonymous} without a token");
+    let drills: Vec<_> =
+        [("", "none")].into_iter().chain(Drill::ALL.map(|one| (one.word(), one.label()))).collect();
+    let drill = state.sandboxes.limits().drills.then(|| {
+        let hint =
+            "a fault to watch: a first provider that is not there fails so, then the others follow";
+        choice("drill", "Drill", &typed.drill, &drills, hint.to_owned())
+    });
     // Parsers drop a line end right after the tag.
     let code =
         if typed.code.starts_with('\n') { format!("\n{}", typed.code) } else { typed.code.clone() };
@@ -233,12 +245,14 @@ fn form(state: &AppState, typed: &Typed, slips: &[Slip]) -> AnyView {
             {choice("isolation_at_least", "Isolation, at least", &typed.isolation_at_least, &floors, "virtual machine with a token, else WebAssembly".to_owned())}
             {choice("egress", "Network", &typed.egress, &egress, "what the code may reach".to_owned())}
             {text("max_cost_usd", "Cost, USD at most", &typed.max_cost_usd, "over all attempts".to_owned())}
+            {drill}
             <p class="field">
                 <label for="token">"Token"</label>
                 <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" aria-describedby="token-hint"/>
                 <small id="token-hint" class="hint">"only for hosted providers; never kept"</small>
             </p>
             <p class="actions"><button type="submit">"Run"</button>
+            <button class="quiet" type="submit" formaction="/actions/start-two">"Run on two and compare"</button>
             <button class="quiet" type="submit" formaction="/try#quote">"Show the quote"</button></p>
         </form>
     }
@@ -285,10 +299,10 @@ fn quote(state: &AppState, request: &Request, caller: &Caller) -> AnyView {
         .iter()
         .enumerate()
         .map(|(place, one)| {
-            let what = if place == 0 {
-                "tried first".to_owned()
-            } else {
-                format!("tried if all {place} before fail")
+            let what = match place {
+                0 => "tried first".to_owned(),
+                1 => "tried if the first fails".to_owned(),
+                _ => format!("tried if all {place} before fail"),
             };
             let cost = one.quote.routed_usd.shown();
             row(one.provider.clone(), what, one.tier.label(), cost)

@@ -92,12 +92,25 @@ pub struct Terms {
     pub start_slice: Duration,
     /// Its longest wall clock.
     pub timeout_max: Duration,
+    /// How long after the wall clock it may still take to say how the code ended.
+    pub answer_grace: Duration,
     /// The platform ends a sandbox at a multiple of this.
     pub kill_step: Duration,
+    /// From when on it counts that.
+    pub kill_from: KillFrom,
     /// The size that its sandboxes have; `None` where they cost nothing.
     pub shape: Option<Shape>,
     /// The variant of the catalog whose prices hold; `None` for the default.
     pub variant: Option<&'static str>,
+}
+
+/// From when on a platform counts the life that a sandbox was ordered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KillFrom {
+    /// From when it was asked for: the time to start in passes too.
+    Asked,
+    /// From when it was there.
+    Started,
 }
 
 /// Whether a sandbox can be asked for.
@@ -174,6 +187,9 @@ pub enum Ended {
         /// How long the code ran.
         duration: Duration,
     },
+    /// The platform said for certain that it ran none of the code, though that may have been sent: another provider may be
+    /// tried.
+    NotRun(Failure),
     /// It is not known how. Where no code was sent before, another provider may be tried.
     Lost(Failure),
 }
@@ -185,6 +201,8 @@ pub struct Failure {
     pub reason: Reason,
     /// The status of the answer, where that was HTTP.
     pub http_status: Option<u16>,
+    /// For how long the platform wants to be left alone, where it refused because we asked too often.
+    pub retry_after: Option<Duration>,
     /// Whether there is a sandbox now.
     pub remains: Remains,
     /// What went wrong.
@@ -203,7 +221,13 @@ pub enum Remains {
 impl Failure {
     /// A failure that certainly leaves no sandbox.
     pub fn leaving_nothing(reason: Reason) -> Self {
-        Self { reason, http_status: None, remains: Remains::Nothing, source: None }
+        Self {
+            reason,
+            http_status: None,
+            retry_after: None,
+            remains: Remains::Nothing,
+            source: None,
+        }
     }
 
     /// A failure that may leave one.
@@ -246,4 +270,6 @@ pub enum Gone {
     Destroyed,
     /// It was gone already, or had never been there.
     Already,
+    /// It is not there, but the answer to its order was lost: it may still come.
+    Unseen,
 }

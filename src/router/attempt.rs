@@ -13,27 +13,28 @@ use tokio::time::{sleep_until, timeout};
 use tracing::{error, warn};
 
 use super::adapter::{
-    self, Created, Ended, Failure, Order, Remains, Sandbox, Snippet, Unrecorded, Watch,
+    self, Created, Ended, Failure, KillFrom, Order, Remains, Sandbox, Snippet, Unrecorded, Watch,
 };
 use super::breaker::Breaker;
 use super::lease::{self, Lease};
 use super::live::Live;
 use super::plan::Candidate;
-use super::{Drive, Inner, after, checkpoint, start};
+use super::{Drive, Inner, after, checkpoint, drill, start};
 use crate::access::random_hex;
+use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
-use crate::moment::{millis, stamp};
+use crate::moment::{millis, stamp, today};
 use crate::money::Quantity;
 use crate::runs::store::{self, StoreError};
 use crate::runs::{
-    Applied, Attempt, AttemptOutcome, Cost, Next, Proof, Reason, Request, Stage, Stream, Teardown,
+    Applied, Attempt, AttemptOutcome, Cost, Egress, Next, Proof, Reason, Stage, Stream, Teardown,
     TeardownState, satisfies,
 };
 
 /// The platform itself kills a sandbox so long after the wall clock of its code.
 const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
-/// So long after the wall clock the router gives up on an adapter that should have ended the code.
-const RUN_GRACE: Duration = Duration::from_secs(1);
+/// A provider that wants to be left alone for longer is asked again after this all the same.
+const REST_MAX: Duration = Duration::from_mins(10);
 
 /// What came of an attempt.
 pub(super) struct Over {
@@ -59,7 +60,7 @@ impl Inner {
         let begun = Instant::now();
         let (mut lease, order) = self.open_lease(drive, candidate, number, start_within).await?;
         // The selection was made of these very adapters.
-        let Some(adapter) = self.adapter(&candidate.provider) else {
+        let Some(adapter) = self.adapter_for(&candidate.provider, request) else {
             return Ok((lease, failed(Failure::leaving_nothing(Reason::BadRequest))));
         };
         let slug = adapter.slug();
@@ -69,7 +70,8 @@ impl Inner {
             () = live.cancel.cancelled() => return Ok((lease, cancelled())),
             made = timeout(start_within, adapter.create(&order)) => made,
         };
-        let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(Reason::StartTimeout)));
+        let late = if slug == drill::SLUG { Reason::Drill } else { Reason::StartTimeout };
+        let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(late)));
         let Created { handle, isolation, egress, shape, mut sandbox } = match made {
             Ok(created) => created,
             Err(failure) => {
@@ -82,7 +84,8 @@ impl Inner {
         let answered = Timestamp::now();
         lease.answered_at = Some(stamp(answered));
         lease.kill_at = stamp(after(answered, order.kill_after));
-        lease.shape = shape.unwrap_or(lease.shape);
+        let quoted = lease.shape;
+        lease.shape = shape.unwrap_or(quoted);
         lease::answer(&self.pool, &lease).await?;
         live.change_attempt(number, |attempt| {
             (attempt.isolation, attempt.egress) = (isolation, egress);
@@ -92,27 +95,28 @@ impl Inner {
             Some(Reason::IsolationNotConfirmed)
         } else if egress.value != request.egress {
             Some(Reason::EgressNotConfirmed)
+        } else if self.is_dearer(&lease, quoted) {
+            // What was reserved would not hold it.
+            Some(Reason::Protocol)
         } else {
             None
         };
         if let Some(reason) = unmet {
-            let failure = Failure::leaving_perhaps(reason);
+            let failure = Failure::leaving_perhaps(reason).because(Unmet {
+                isolation: isolation.value,
+                egress: egress.value,
+                shape: lease.shape,
+            });
             self.note(slug, &failure);
             return Ok((lease, failed(failure)));
         }
         let start_by = begun + start_within;
-        let over = self.run_code(live, number, sandbox.as_mut(), request, start_by).await;
+        let over = self.run_code(drive, (slug, number), sandbox.as_mut(), start_by).await;
         checkpoint::reached("result_read").await;
         // However it ended, the sandbox is there.
         let over = Over { remains: Remains::Perhaps, ..over };
-        match &over {
-            Over { outcome: AttemptOutcome::Completed | AttemptOutcome::TimedOut, .. } => {
-                self.breaker(slug, Breaker::works);
-            }
-            Over { reason: Some(reason), .. } => {
-                self.note(slug, &Failure::leaving_perhaps(*reason));
-            }
-            Over { .. } => {}
+        if matches!(over.outcome, AttemptOutcome::Completed | AttemptOutcome::TimedOut) {
+            self.breaker(slug, Breaker::works);
         }
         Ok((lease, over))
     }
@@ -180,13 +184,13 @@ impl Inner {
 
     async fn run_code(
         self: &Arc<Self>,
-        live: &Arc<Live>,
-        number: u32,
+        Drive { live, request, .. }: &Drive,
+        (slug, number): (&'static str, u32),
         sandbox: &mut dyn Sandbox,
-        request: &Request,
         start_by: Instant,
     ) -> Over {
         let wall = Duration::from_millis(request.timeout_ms);
+        let grace = self.adapter(slug).map(|adapter| adapter.terms().answer_grace);
         let snippet = Snippet {
             language: request.language,
             code: &request.code,
@@ -202,7 +206,9 @@ impl Inner {
             ended = &mut run => Some(ended),
             () = started.notified() => None,
             () = sleep_until(start_by.into()) => {
-                return failed(Failure::leaving_perhaps(Reason::StartTimeout));
+                let failure = Failure::leaving_perhaps(Reason::StartTimeout);
+                self.note(slug, &failure);
+                return failed(failure);
             }
         };
         let begun = Instant::now();
@@ -211,7 +217,7 @@ impl Inner {
         } else {
             tokio::select! {
                 () = live.cancel.cancelled() => return cancelled(),
-                ended = timeout(wall + RUN_GRACE, run) => ended,
+                ended = timeout(wall + grace.unwrap_or_default(), run) => ended,
             }
         };
         let code_started = live.code_started();
@@ -220,12 +226,22 @@ impl Inner {
                 Over { exit_code: Some(exit_code), ..timed(AttemptOutcome::Completed, duration) }
             }
             Ok(Ended::TimedOut { duration }) => timed(AttemptOutcome::TimedOut, duration),
-            Ok(Ended::Lost(failure)) if code_started => Over {
-                outcome: AttemptOutcome::Interrupted,
-                ran_for: Some(begun.elapsed()),
-                ..failed(failure)
-            },
-            Ok(Ended::Lost(failure)) => failed(failure),
+            Ok(Ended::Lost(failure)) => {
+                self.note(slug, &failure);
+                let over = failed(failure);
+                if code_started {
+                    let (outcome, ran_for) = (AttemptOutcome::Interrupted, Some(begun.elapsed()));
+                    Over { outcome, ran_for, ..over }
+                } else {
+                    over
+                }
+            }
+            Ok(Ended::NotRun(failure)) => {
+                // Written down with the end of the attempt; a crash before that leaves what is safe.
+                live.change_attempt(number, |attempt| attempt.code_started = false);
+                self.note(slug, &failure);
+                failed(failure)
+            }
             // The adapter should have said so itself.
             Err(_) => timed(AttemptOutcome::TimedOut, begun.elapsed()),
         }
@@ -268,6 +284,22 @@ impl Inner {
         Ok(())
     }
 
+    /// Whether a sandbox costs more than the size that was quoted.
+    fn is_dearer(&self, lease: &Lease, quoted: Shape) -> bool {
+        if lease.shape == quoted {
+            return false;
+        }
+        let variant = self.adapter(&lease.provider).and_then(|adapter| adapter.terms().variant);
+        let of = |shape| {
+            let lifetime = Duration::from_hours(1);
+            self.prices.cost(&lease.provider, variant, shape, lifetime, today())
+        };
+        match (of(lease.shape), of(quoted)) {
+            (Some(real), Some(quoted)) => real.routed_usd > quoted.routed_usd,
+            _ => true,
+        }
+    }
+
     /// Tells the log and the breaker of a failure of a provider's platform.
     fn note(&self, slug: &'static str, failure: &Failure) {
         warn!(
@@ -277,6 +309,10 @@ impl Inner {
             error = failure.source.as_deref().map(|source| source as &dyn std::error::Error),
             "an attempt failed"
         );
+        if let Some(wait) = failure.retry_after {
+            let until = Instant::now() + wait.min(REST_MAX);
+            self.breaker(slug, |breaker| breaker.rests(until));
+        }
         // What we asked wrongly, too often or on purpose says nothing of the platform; and what callers fill up among
         // themselves must not shut our own sandbox for all of them.
         let says_nothing = match failure.reason {
@@ -290,13 +326,27 @@ impl Inner {
     }
 }
 
+/// What a sandbox has instead of what was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("the sandbox has isolation {}, egress {}, {} vCPU, {} GiB of memory and {} GiB of disk",
+    isolation.word(), egress.word(), shape.vcpu, shape.memory_gib, shape.disk_gib)]
+struct Unmet {
+    isolation: Tier,
+    egress: Egress,
+    shape: Shape,
+}
+
 /// The size of a sandbox that costs nothing.
 const NO_SIZE: Shape =
     Shape { vcpu: Quantity::ZERO, memory_gib: Quantity::ZERO, disk_gib: Quantity::ZERO };
 
 /// When the platform itself must have killed a sandbox: a little after the wall clock, in its own steps.
 pub(super) fn kill_horizon(terms: &adapter::Terms, timeout: Duration) -> Duration {
-    let least = timeout + KILL_AFTER_TIMEOUT;
+    let to_start = match terms.kill_from {
+        KillFrom::Started => Duration::ZERO,
+        KillFrom::Asked => terms.start_slice,
+    };
+    let least = to_start + timeout + KILL_AFTER_TIMEOUT;
     let step = terms.kill_step.max(Duration::from_millis(1));
     let steps = least.as_nanos().div_ceil(step.as_nanos());
     step.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX))

@@ -18,6 +18,8 @@ pub struct Breaker {
     pause: Option<(Instant, Duration)>,
     /// Since when one run tries whether it works again.
     trial: Option<Instant>,
+    /// Until when it wants to be left alone, because we asked too often.
+    rest: Option<Instant>,
 }
 
 /// Whether a provider may be tried.
@@ -34,6 +36,9 @@ pub enum State {
 impl Breaker {
     /// Whether it may be tried at an instant.
     pub fn state(&self, now: Instant) -> State {
+        if self.rest.is_some_and(|until| now < until) {
+            return State::Open;
+        }
         match self.pause {
             None => State::Closed,
             Some((until, _)) if now < until => State::Open,
@@ -52,7 +57,12 @@ impl Breaker {
 
     /// It did what it should: also where the code failed or timed out.
     pub fn works(&mut self) {
-        *self = Self::default();
+        *self = Self { rest: self.rest, ..Self::default() };
+    }
+
+    /// It wants to be left alone until an instant. That says nothing of its platform.
+    pub fn rests(&mut self, until: Instant) {
+        self.rest = self.rest.max(Some(until));
     }
 
     /// Its platform failed.
@@ -97,6 +107,18 @@ mod tests {
         breaker.tries(again);
         breaker.works();
         assert_eq!(breaker.state(again), State::Closed);
+    }
+
+    #[test]
+    fn a_provider_that_wants_to_be_left_alone_is_and_that_is_no_failure() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        breaker.rests(now + PAUSE);
+        breaker.rests(now + PAUSE / 2);
+        assert_eq!(breaker.state(now), State::Open);
+        assert_eq!(breaker.state(now + PAUSE), State::Closed);
+        breaker.works();
+        assert_eq!(breaker.state(now), State::Open, "another run's answer is no leave to ask");
     }
 
     #[test]

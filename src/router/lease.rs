@@ -1,10 +1,17 @@
-//! All SQL about leases: sandboxes that we owe a teardown.
+//! All SQL about leases: sandboxes that we owe a teardown, and the name of the site that they carry.
 
+use jiff::Timestamp;
 use sqlx::{SqliteConnection, SqlitePool};
 
+use crate::access::random_hex;
 use crate::catalog::shape::Shape;
+use crate::moment::stamp;
 use crate::money::{Quantity, Usd};
+use crate::runs::store::StoreError;
 use crate::runs::{Cost, Teardown, TeardownState};
+
+/// Bytes of a site's name.
+const INSTANCE_BYTES: usize = 8;
 
 /// A sandbox that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,4 +255,34 @@ pub async fn settled(
     .fetch_one(connection)
     .await?;
     Ok((open == 0, cost))
+}
+
+/// The name of the site that keeps its records here: 16 hexadecimal digits, made when it is first asked for. Its sandboxes
+/// carry it, so that two sites that share a key leave each other's alone.
+pub async fn instance(pool: &SqlitePool) -> Result<String, StoreError> {
+    let id = random_hex::<INSTANCE_BYTES>()
+        .map_err(|error| StoreError::Unreadable(error.to_string()))?;
+    let mut transaction = pool.begin_with("begin immediate").await?;
+    sqlx::query("insert or ignore into instance (only, id, made_at) values (1, ?, ?)")
+        .bind(&id)
+        .bind(stamp(Timestamp::now()))
+        .execute(&mut *transaction)
+        .await?;
+    let id = sqlx::query_scalar("select id from instance").fetch_one(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database;
+
+    #[tokio::test]
+    async fn a_site_keeps_its_name() {
+        let pool = database::in_memory().await.unwrap();
+        let first = instance(&pool).await.unwrap();
+        assert_eq!(first.len(), INSTANCE_BYTES * 2);
+        assert_eq!(instance(&pool).await.unwrap(), first);
+    }
 }

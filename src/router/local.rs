@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::adapter::{
-    Adapter, Created, Ended, Failure, Gone, Order, Owed, Readiness, Sandbox, Snippet, Terms, Watch,
+    Adapter, Created, Ended, Failure, Gone, KillFrom, Order, Owed, Readiness, Sandbox, Snippet,
+    Terms, Watch,
 };
 use super::embedded::{self, Chunk, Embedded, EndedKind, StartError, Worker};
 use super::start::OPEN_TO_ALL;
@@ -52,7 +53,9 @@ impl Adapter for Local {
             output_mode: OutputMode::Live,
             start_slice: START_SLICE,
             timeout_max: TIMEOUT_MAX,
+            answer_grace: Duration::from_secs(1),
             kill_step: Duration::from_millis(1),
+            kill_from: KillFrom::Started,
             shape: None,
             variant: None,
         }

@@ -72,6 +72,19 @@ pub struct Selection {
     pub not_tried: Vec<NotTried>,
 }
 
+impl Candidate {
+    /// Why nobody can use it now, whatever is asked for; `None` where it is ready.
+    pub fn hindrance(&self) -> Option<Omission> {
+        if !self.configured {
+            Some(Omission::NotConfigured)
+        } else if self.breaker == breaker::State::Open {
+            Some(Omission::BreakerOpen)
+        } else {
+            self.warming_up.then_some(Omission::WarmingUp)
+        }
+    }
+}
+
 impl Selection {
     /// What the run can cost at most: every sandbox of the chain until the platforms kill it.
     pub fn quote(&self) -> Cost {

@@ -12,7 +12,6 @@ use tracing::{info, warn};
 
 use super::adapter::{Adapter, Gone};
 use super::lease::{self, Lease};
-use super::teardown::TRY_LIMIT;
 use super::{Inner, REAP_INTERVAL, end, locked, now};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{AttemptOutcome, Next, Outcome, Output, Reason};
@@ -42,7 +41,7 @@ impl Report {
         self.found += 1;
         match gone {
             Some(Gone::Destroyed) => self.destroyed += 1,
-            Some(Gone::Already) => self.already_gone += 1,
+            Some(Gone::Already | Gone::Unseen) => self.already_gone += 1,
             None => self.failed += 1,
         }
     }
@@ -117,12 +116,12 @@ impl Inner {
         for lease in owed {
             report.count(self.destroy(lease).await.ok().map(|(gone, _)| gone));
         }
-        let reason = match timeout(TRY_LIMIT, adapter.tagged()).await {
+        let reason = match timeout(self.limits.teardown_try, adapter.tagged()).await {
             Ok(Ok(tagged)) => {
                 for owed in tagged {
                     // An open lease is its run's, or was looked at above.
                     if !lease::is_owed(&self.pool, &owed.lease).await? {
-                        let gone = timeout(TRY_LIMIT, adapter.destroy(&owed)).await;
+                        let gone = timeout(self.limits.teardown_try, adapter.destroy(&owed)).await;
                         report.count(gone.ok().and_then(Result::ok));
                     }
                 }

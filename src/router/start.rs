@@ -10,18 +10,20 @@ use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::adapter::Readiness;
+use super::adapter::{Adapter, Readiness};
 use super::attempt::kill_horizon;
 use super::live::Live;
 use super::plan::{Candidate, Selection, Wish, select};
-use super::{Drive, Inner, SandboxRouter, after, end, locked};
+use super::{Drive, Inner, SandboxRouter, after, drill, end, locked};
 use crate::access::{self, Caller, RandomError, random_hex};
 use crate::catalog::claim::Tier;
 use crate::hash::{hexadecimal, sha256};
 use crate::moment::{millis, stamp, today};
 use crate::money::Usd;
 use crate::runs::store::{self, Beginning, StoreError};
-use crate::runs::{Asked, Choice, Cost, Omission, Outcome, Request, Run, RunState};
+use crate::runs::{
+    Asked, Choice, Cost, Drill, Omission, Outcome, Request, Run, RunState, TIMEOUT_MS_DEFAULT,
+};
 
 /// Seconds after which somebody may try again where there was no place.
 const BUSY_RETRY_AFTER_SECONDS: u32 = 5;
@@ -121,6 +123,9 @@ impl SandboxRouter {
     ) -> Result<Submitted, Refusal> {
         let inner = &self.0;
         inner.refuse_while_draining()?;
+        if request.drill.is_some() && !inner.limits.drills {
+            return Err(Refusal::NotAllowed(drill::OFF.to_owned()));
+        }
         let request_sha256 = fingerprint(&request);
         if let Some(known) = inner.known(caller, key, &request_sha256).await? {
             return Ok(known);
@@ -180,6 +185,11 @@ impl SandboxRouter {
     pub fn preview(&self, request: &Request, caller: &Caller) -> (Selection, Tier) {
         let ((floor, _), selection) = self.0.selection(request, caller);
         (selection, floor)
+    }
+
+    /// Every provider as it is now for a caller, whatever is asked for.
+    pub fn offers(&self, caller: &Caller) -> Vec<Candidate> {
+        self.0.candidates(Duration::from_millis(TIMEOUT_MS_DEFAULT), caller)
     }
 
     /// Writes a refusal as a run that is final, so that a page has a receipt to show and nothing typed is lost.
@@ -282,9 +292,18 @@ impl Inner {
             fallback: request.fallback,
             max_cost_usd: request.max_cost_usd,
         };
-        let candidates = self.adapters.iter().map(|adapter| {
+        let mut selection = select(&wish, self.candidates(wish.timeout, caller));
+        if let Some(drill) = request.drill.filter(|_| self.limits.drills) {
+            drill::lead(&mut selection, drill, &wish);
+        }
+        (floor, selection)
+    }
+
+    /// Every provider as it is now, for runs of a length.
+    fn candidates(&self, timeout: Duration, caller: &Caller) -> Vec<Candidate> {
+        let candidate = |adapter: &Arc<dyn Adapter>| {
             let (terms, slug) = (adapter.terms(), adapter.slug());
-            let lifetime = kill_horizon(&terms, wish.timeout);
+            let lifetime = kill_horizon(&terms, timeout);
             let quote = match terms.shape {
                 None => Some(Cost::ZERO),
                 Some(shape) => self.prices.cost(slug, terms.variant, shape, lifetime, today()),
@@ -304,8 +323,8 @@ impl Inner {
                 timeout_max: terms.timeout_max,
                 start_slice: terms.start_slice,
             }
-        });
-        (floor, select(&wish, candidates.collect()))
+        };
+        self.adapters.iter().map(candidate).collect()
     }
 
     fn delete_at(&self, caller: &Caller) -> String {
@@ -355,6 +374,7 @@ fn begun(
             isolation_from,
             egress: request.egress,
             max_cost_usd: request.max_cost_usd,
+            drill: request.drill,
         },
         provider: None,
         exit_code: None,
@@ -432,7 +452,10 @@ fn floor_of(request: &Request, caller: &Caller, inner: &Inner) -> (Tier, Choice)
     }
     let is_hosted =
         |slug: &str| slug != OPEN_TO_ALL && caller.token().is_some() && permits(caller, slug);
-    let may_hosted = inner.adapters.iter().any(|adapter| is_hosted(adapter.slug()));
+    // What is not set up cannot be used.
+    let may_hosted = inner.adapters.iter().any(|adapter| {
+        is_hosted(adapter.slug()) && adapter.readiness() != Readiness::NotConfigured
+    });
     (if may_hosted { Tier::VirtualMachine } else { Tier::Wasm }, Choice::Default)
 }
 
@@ -447,6 +470,7 @@ fn fingerprint(request: &Request) -> [u8; 32] {
         isolation_at_least,
         egress,
         max_cost_usd,
+        drill,
     } = request;
     let parts = [
         language.word().to_owned(),
@@ -456,6 +480,7 @@ fn fingerprint(request: &Request) -> [u8; 32] {
         isolation_at_least.map_or("*", Tier::word).to_owned(),
         egress.word().to_owned(),
         max_cost_usd.map_or_else(|| "*".to_owned(), |usd| usd.to_string()),
+        drill.map_or("*", Drill::word).to_owned(),
         code.clone(),
     ];
     sha256(parts.join("\n"))

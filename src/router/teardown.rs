@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::SqliteConnection;
 use tokio::time::{sleep, timeout};
 use tracing::warn;
@@ -19,14 +19,17 @@ use crate::runs::{Attempt, Cost, Outcome, RunState, TeardownState};
 
 /// How often a run itself tries to destroy its sandbox before it leaves it to the reaper.
 const TRIES: u32 = 3;
-/// How long one try may take.
-pub(super) const TRY_LIMIT: Duration = Duration::from_secs(15);
 /// How long it waits before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// That a sandbox is not certainly gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StillOwed;
+pub(super) enum StillOwed {
+    /// Destroying it failed.
+    Failed,
+    /// It is not there, but it may still come.
+    MayCome,
+}
 
 impl Inner {
     /// Destroys the sandbox of a lease beside whatever goes on.
@@ -50,6 +53,9 @@ impl Inner {
         let mut pause = PAUSE;
         for number in 1..=TRIES {
             let paid = self.destroy(lease).await;
+            if paid == Err(StillOwed::MayCome) {
+                return false;
+            }
             let is_gone = paid.is_ok();
             live.change_attempt(lease.attempt, |attempt| {
                 attempt.cost = paid
@@ -74,13 +80,16 @@ impl Inner {
         let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
         let destroyed = match self.adapter(&lease.provider) {
             None => Err("its provider is not configured any more"),
-            Some(adapter) => match timeout(TRY_LIMIT, adapter.destroy(&owed)).await {
-                Ok(Ok(gone)) => Ok(gone),
-                Ok(Err(failure)) => Err(failure.reason.word()),
-                Err(_) => Err("no answer in time"),
-            },
+            Some(adapter) => {
+                match timeout(self.limits.teardown_try, adapter.destroy(&owed)).await {
+                    Ok(Ok(gone)) => Ok(gone),
+                    Ok(Err(failure)) => Err(failure.reason.word()),
+                    Err(_) => Err("no answer in time"),
+                }
+            }
         };
         let paid = match destroyed {
+            Ok(Gone::Unseen) if self.may_come(lease) => return Err(StillOwed::MayCome),
             Ok(gone) => {
                 checkpoint::reached("destroyed").await;
                 let paid = self.pay(lease, gone).await.map(|cost| Ok((gone, cost)));
@@ -91,14 +100,23 @@ impl Inner {
                 let (slug, id) = (&lease.provider, &lease.id);
                 warn!(provider.slug = slug, lease.id = id, reason, "a sandbox is still owed");
                 let counted = lease::fail(&self.pool, &lease.id).await;
-                counted.map(|()| Err(StillOwed)).map_err(StoreError::from)
+                counted.map(|()| Err(StillOwed::Failed)).map_err(StoreError::from)
             }
         };
         paid.unwrap_or_else(|error| {
             let error: &dyn std::error::Error = &error;
             warn!(lease.id = lease.id, error, "a teardown could not be written down");
-            Err(StillOwed)
+            Err(StillOwed::Failed)
         })
+    }
+
+    /// Whether the sandbox of a lease may still come: its order was never answered, and that is not long ago.
+    fn may_come(&self, lease: &Lease) -> bool {
+        let asked: Option<Timestamp> = lease.created_at.parse().ok();
+        let passed = asked.map(|asked| Timestamp::now().duration_since(asked));
+        let late = SignedDuration::try_from(self.limits.late_sandbox).unwrap_or_default();
+        // An order of the future is one of before the clock was put back.
+        passed.is_some_and(|passed| passed < late)
     }
 
     async fn pay(&self, lease: &Lease, gone: Gone) -> Result<Cost, StoreError> {
@@ -113,7 +131,7 @@ impl Inner {
 
     /// What a sandbox costs that is gone at an instant: from create answered on, or from when it was asked for where that
     /// answer was lost but a sandbox was found; and never longer than the platform lets it live.
-    fn cost(&self, lease: &Lease, at: Timestamp, gone: Option<Gone>) -> Cost {
+    pub(super) fn cost(&self, lease: &Lease, at: Timestamp, gone: Option<Gone>) -> Cost {
         let read = |text: &str| text.parse::<Timestamp>().ok();
         let answered = match (&lease.answered_at, gone) {
             (Some(answered), _) => read(answered),

@@ -1,7 +1,8 @@
 //! A request as it is typed or sent: words that may be wrong. One reading for the page and the API.
 
 use super::{
-    CODE_BYTES_MAX, Egress, Language, Request, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX, TIMEOUT_MS_MIN,
+    CODE_BYTES_MAX, Drill, Egress, Language, Request, TIMEOUT_MS_DEFAULT, TIMEOUT_MS_MAX,
+    TIMEOUT_MS_MIN,
 };
 use crate::catalog::claim::Tier;
 use crate::money::Usd;
@@ -28,6 +29,8 @@ pub struct Draft {
     pub egress: Option<String>,
     /// What the run may cost at most, a decimal.
     pub max_cost_usd: Option<String>,
+    /// The fault that comes first.
+    pub drill: Option<String>,
 }
 
 /// What is wrong with a field, and what is allowed.
@@ -46,6 +49,7 @@ impl Draft {
         let tier = self.isolation_at_least.as_deref().map(Tier::parse).transpose();
         let egress = self.egress.as_deref().map_or(Ok(Egress::None), Egress::parse);
         let most = self.max_cost_usd.as_deref().map(Usd::parse).transpose();
+        let drill = self.drill.as_deref().map(Drill::parse).transpose();
         let timeout_ms = self.timeout_ms.unwrap_or(TIMEOUT_MS_DEFAULT);
         read("language", language.as_ref().map(|_| ()).map_err(Clone::clone));
         read("code", code(&self.code));
@@ -60,8 +64,9 @@ impl Draft {
             format!("{error}; a decimal such as 0.01 is allowed")
         };
         read("max_cost_usd", most.as_ref().map(|_| ()).map_err(said));
-        let (Ok(language), Ok(isolation_at_least), Ok(egress), Ok(max_cost_usd), true) =
-            (language, tier, egress, most, slips.is_empty())
+        read("drill", drill.as_ref().map(|_| ()).map_err(Clone::clone));
+        let (Ok(language), Ok(isolation_at_least), Ok(egress), Ok(max_cost_usd), Ok(drill), true) =
+            (language, tier, egress, most, drill, slips.is_empty())
         else {
             return Err(slips);
         };
@@ -74,6 +79,7 @@ impl Draft {
             isolation_at_least,
             egress,
             max_cost_usd,
+            drill,
         })
     }
 }
@@ -147,6 +153,7 @@ mod tests {
             isolation_at_least: Some("vault".to_owned()),
             egress: Some("some".to_owned()),
             max_cost_usd: Some("1e9".to_owned()),
+            drill: Some("explodes".to_owned()),
         };
         let all = [
             "language",
@@ -156,6 +163,7 @@ mod tests {
             "isolation_at_least",
             "egress",
             "max_cost_usd",
+            "drill",
         ];
         assert_eq!(slips(&wrong), all);
     }

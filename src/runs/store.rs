@@ -5,7 +5,7 @@
 use sqlx::{SqliteConnection, SqlitePool};
 
 use super::{
-    Applied, Asked, Attempt, Choice, Cost, Egress, NotTried, Output, OutputMode, Proof, Run,
+    Applied, Asked, Attempt, Choice, Cost, Drill, Egress, NotTried, Output, OutputMode, Proof, Run,
     Teardown, TeardownState,
 };
 use crate::catalog::claim::Tier;
@@ -83,8 +83,8 @@ pub async fn insert(
     sqlx::query(
         "insert into run (id, state, outcome, refusal, token_id, idempotency_key, request_sha256, cancel_sha256, \
          language, code_sha256, code_bytes, timeout_ms, providers, fallback, isolation_at_least, isolation_from, egress, \
-         max_cost_picousd, requested_at, deadline_at, final_at, quote_list_picousd, quote_routed_picousd, not_tried) \
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         max_cost_picousd, drill, requested_at, deadline_at, final_at, quote_list_picousd, quote_routed_picousd, not_tried) \
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&run.id)
     .bind(run.state.word())
@@ -104,6 +104,7 @@ pub async fn insert(
     .bind(asked.isolation_from.word())
     .bind(asked.egress.word())
     .bind(asked.max_cost_usd.map(Usd::picodollars))
+    .bind(asked.drill.map(Drill::word))
     .bind(&run.requested_at)
     .bind(&run.deadline_at)
     .bind(&run.final_at)
@@ -267,6 +268,7 @@ struct RunRow {
     isolation_from: String,
     egress: String,
     max_cost_picousd: Option<i64>,
+    drill: Option<String>,
     provider: Option<String>,
     exit_code: Option<i32>,
     output_mode: Option<String>,
@@ -338,6 +340,7 @@ impl RunRow {
                 isolation_from: word(&self.isolation_from, Choice::parse)?,
                 egress: word(&self.egress, Egress::parse)?,
                 max_cost_usd: self.max_cost_picousd.map(Usd::of_picodollars),
+                drill: word_of(self.drill, Drill::parse)?,
             },
             provider: self.provider,
             exit_code: self.exit_code,

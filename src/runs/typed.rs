@@ -30,6 +30,8 @@ pub struct Typed {
     pub egress: String,
     /// The most that it may cost.
     pub max_cost_usd: String,
+    /// The fault that comes first.
+    pub drill: String,
 }
 
 /// A text that is never shown: not on a page, not in a log.
@@ -57,6 +59,7 @@ impl Typed {
             isolation_at_least: floor.unwrap_or_default(),
             egress: asked.egress.word().to_owned(),
             max_cost_usd: asked.max_cost_usd.map(|most| most.to_string()).unwrap_or_default(),
+            drill: asked.drill.map_or_else(String::new, |drill| drill.word().to_owned()),
         }
     }
 
@@ -74,7 +77,7 @@ impl Typed {
     }
 
     /// Every field by its name.
-    pub fn fields(&self) -> [(&'static str, &str); 8] {
+    pub fn fields(&self) -> [(&'static str, &str); 9] {
         [
             ("language", &self.language),
             ("code", &self.code),
@@ -84,11 +87,12 @@ impl Typed {
             ("isolation_at_least", &self.isolation_at_least),
             ("egress", &self.egress),
             ("max_cost_usd", &self.max_cost_usd),
+            ("drill", &self.drill),
         ]
     }
 
     /// The same, to be changed.
-    pub fn fields_mut(&mut self) -> [(&'static str, &mut String); 8] {
+    pub fn fields_mut(&mut self) -> [(&'static str, &mut String); 9] {
         [
             ("language", &mut self.language),
             ("code", &mut self.code),
@@ -98,6 +102,7 @@ impl Typed {
             ("isolation_at_least", &mut self.isolation_at_least),
             ("egress", &mut self.egress),
             ("max_cost_usd", &mut self.max_cost_usd),
+            ("drill", &mut self.drill),
         ]
     }
 
@@ -128,6 +133,7 @@ impl Typed {
             isolation_at_least: given(&self.isolation_at_least),
             egress: given(&self.egress),
             max_cost_usd: given(&self.max_cost_usd),
+            drill: given(&self.drill),
         };
         let unread = timeout_ms.err().map(|_| ("timeout_ms", timeout_words()));
         let slips: Vec<Slip> = unread.into_iter().chain(fallback.err()).collect();
@@ -167,6 +173,7 @@ impl Typed {
                 isolation_at_least: None,
                 egress: super::Egress::None,
                 max_cost_usd: None,
+                drill: None,
             },
         }
     }
@@ -209,9 +216,10 @@ mod tests {
             isolation_at_least: "vault".to_owned(),
             egress: "some".to_owned(),
             max_cost_usd: "much".to_owned(),
+            drill: "explodes".to_owned(),
         };
         let named: Vec<_> = wrong.read(&KNOWN).unwrap_err().into_iter().map(|(n, _)| n).collect();
-        assert_eq!(named.len(), 8, "{named:?}");
+        assert_eq!(named.len(), 9, "{named:?}");
         let nearest = wrong.nearest(&KNOWN);
         assert_eq!((nearest.language, nearest.code.as_str()), (Language::Python, ""));
         let half = Typed { timeout_ms: "2000".to_owned(), egress: "some".to_owned(), ..typed() };

@@ -1,4 +1,6 @@
-//! Settings from the environment, read once at start.
+//! Settings from the environment, read once at start. Those of hosted providers are in `hosted.rs`.
+
+pub mod hosted;
 
 use std::env::VarError;
 use std::net::SocketAddr;
@@ -48,7 +50,12 @@ pub struct Config {
     /// `THUD_ANONYMOUS_PER_MINUTE` and `THUD_ANONYMOUS_TIMEOUT_MS` are of runs without a token: how many at once on the whole
     /// site, how many wait and for how long, how many a minute of one address, and for how long each; 2, 8, 5000, 20 and
     /// 10000 if left out.
+    /// `THUD_DRILLS`: 1 lets a fault be ordered with a run, to see what follows it.
     pub limits: Limits,
+    /// E2B.
+    pub e2b: hosted::E2b,
+    /// Daytona.
+    pub daytona: hosted::Daytona,
     /// `THUD_STANDINS`: 1 adds providers that follow a script, where the program was built with them.
     pub standins: bool,
     /// `THUD_LOG`: a filter of tracing, such as `info`, which shows every request; `warn` if left out.
@@ -109,6 +116,8 @@ impl Config {
             cache_dir,
             local_memory_mib,
             limits,
+            e2b: hosted::E2b::from_env()?,
+            daytona: hosted::Daytona::from_env()?,
             standins,
             log,
         })
@@ -133,6 +142,7 @@ fn limits() -> Result<Limits, String> {
     let per_minute = u64::from(plain.anonymous_per_minute.get());
     let per_minute = number("THUD_ANONYMOUS_PER_MINUTE", per_minute, 1, 10_000)?;
     let per_minute = u32::try_from(per_minute).ok().and_then(NonZeroU32::new);
+    let drills = std::env::var_os("THUD_DRILLS").is_some_and(|value| value == "1");
     Ok(Limits {
         anonymous_running: small("THUD_ANONYMOUS_RUNNING", plain.anonymous_running)?,
         anonymous_waiting: small("THUD_ANONYMOUS_WAITING", plain.anonymous_waiting)?,
@@ -143,6 +153,7 @@ fn limits() -> Result<Limits, String> {
             plain.anonymous_timeout,
             TIMEOUT_MS_MAX,
         )?,
+        drills,
         ..plain
     })
 }

@@ -61,7 +61,7 @@ impl Call {
     }
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.head += &format!("{name}: {value}\r\n");
+        self.head.extend([name, ": ", value, "\r\n"]);
         self
     }
 

@@ -16,15 +16,15 @@ const STEP: Duration = Duration::from_secs(1);
 /// A connection that drips while a flag is up.
 pub struct Dripping<S> {
     inner: S,
-    is_dripping: Arc<AtomicBool>,
+    is_slow: Arc<AtomicBool>,
     /// Until when the next byte waits.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Dripping<S> {
     /// Wraps a connection.
-    pub const fn new(inner: S, is_dripping: Arc<AtomicBool>) -> Self {
-        Self { inner, is_dripping, pause: None }
+    pub const fn new(inner: S, is_slow: Arc<AtomicBool>) -> Self {
+        Self { inner, is_slow, pause: None }
     }
 }
 
@@ -44,7 +44,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Dripping<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if !self.is_dripping.load(Ordering::Relaxed) {
+        if !self.is_slow.load(Ordering::Relaxed) {
             return Pin::new(&mut self.inner).poll_write(context, bytes);
         }
         if let Some(pause) = &mut self.pause {

@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
 use crate::router::adapter::{
-    Adapter, Created, Ended, Failure, Gone, Order, Owed, Sandbox, Snippet, Terms, Watch,
+    Adapter, Created, Ended, Failure, Gone, KillFrom, Order, Owed, Readiness, Sandbox, Snippet,
+    Terms, Watch,
 };
 use crate::runs::{Applied, Egress, Language, OutputMode, Proof, Reason, Stage, Stream};
 
@@ -37,6 +38,8 @@ pub enum Script {
     Weakens,
     /// Leaves the internet open where it was to be closed.
     Opens,
+    /// Writes a text.
+    Says(&'static str),
 }
 
 /// Every script that the site offers when it is started with them, by slug.
@@ -61,6 +64,8 @@ pub struct Scripted {
     executions: Arc<AtomicU32>,
     /// So many times destroying a sandbox fails first.
     pub destroy_failures: Arc<AtomicU32>,
+    /// Whether it can be asked.
+    pub readiness: Readiness,
 }
 
 impl Scripted {
@@ -74,6 +79,7 @@ impl Scripted {
             sandboxes: Arc::default(),
             executions: Arc::default(),
             destroy_failures: Arc::default(),
+            readiness: Readiness::Ready,
         }
     }
 
@@ -122,10 +128,16 @@ impl Adapter for Scripted {
             output_mode: OutputMode::Live,
             start_slice: self.start_slice,
             timeout_max: Duration::from_hours(1),
+            answer_grace: Duration::from_secs(1),
             kill_step: Duration::from_secs(1),
+            kill_from: KillFrom::Started,
             shape: self.shape,
             variant: None,
         }
+    }
+
+    fn readiness(&self) -> Readiness {
+        self.readiness
     }
 
     async fn create(&self, order: &Order) -> Result<Created, Failure> {
@@ -183,12 +195,12 @@ impl Sandbox for Played {
         }
         self.scripted.executions.fetch_add(1, Ordering::SeqCst);
         let (language, bytes) = (code.language.label(), code.code.len());
-        if *script == Script::Echoes {
-            watch.output(Stream::Stdout, code.code.as_bytes());
-        } else {
-            let words = format!("{slug}: {bytes} bytes of {language}\n");
-            watch.output(Stream::Stdout, words.as_bytes());
-        }
+        let words = match script {
+            Script::Echoes => code.code.to_owned(),
+            Script::Says(text) => (*text).to_owned(),
+            _ => format!("{slug}: {bytes} bytes of {language}\n"),
+        };
+        watch.output(Stream::Stdout, words.as_bytes());
         match script {
             Script::Breaks => std::panic::panic_any("as the script says"),
             Script::Loses => Ended::Lost(Failure::leaving_perhaps(Reason::LostConnection)),

@@ -1,4 +1,5 @@
-//! How a stand-in is served: connections, the control address, and faults, which need to hold the connection itself.
+//! How a stand-in is served: connections, the control address, and faults, which need to hold the connection itself. A
+//! WebSocket is met by a fault when it is opened, not later.
 
 use std::convert::Infallible;
 use std::io;
@@ -75,12 +76,12 @@ pub async fn serve(listener: TcpListener, site: Site) {
 async fn connection(stream: TcpStream, site: Arc<Site>) {
     // An answer that waits for an acknowledgement would only be slow.
     let _ = stream.set_nodelay(true);
-    let is_dripping = Arc::new(AtomicBool::new(false));
-    let io = TokioIo::new(Dripping::new(stream, Arc::clone(&is_dripping)));
+    let is_slow = Arc::new(AtomicBool::new(false));
+    let io = TokioIo::new(Dripping::new(stream, Arc::clone(&is_slow)));
     let answered = Arc::clone(&site);
     let service = service_fn(move |request: Request<Incoming>| {
-        let (site, is_dripping) = (Arc::clone(&answered), Arc::clone(&is_dripping));
-        async move { site.answer(request.map(Body::new), &is_dripping).await }
+        let (site, is_slow) = (Arc::clone(&answered), Arc::clone(&is_slow));
+        async move { site.answer(request.map(Body::new), &is_slow).await }
     });
     let connection = http1::Builder::new().serve_connection(io, service).with_upgrades();
     // That a client is gone or a fault has cut it is nobody's concern.
@@ -91,9 +92,9 @@ impl Site {
     async fn answer(
         &self,
         request: Request<Body>,
-        is_dripping: &AtomicBool,
+        is_slow: &AtomicBool,
     ) -> Result<Response<Body>, Cut> {
-        is_dripping.store(false, Ordering::Relaxed);
+        is_slow.store(false, Ordering::Relaxed);
         let (head, body) = request.into_parts();
         let Ok(body) = to_bytes(body, REQUEST_BYTES_MAX).await else {
             return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB"));
@@ -137,7 +138,7 @@ impl Site {
             }
             Some(What::Drip {}) => {
                 let response = self.done(work.done()).await?;
-                is_dripping.store(true, Ordering::Relaxed);
+                is_slow.store(true, Ordering::Relaxed);
                 Ok(response)
             }
             Some(What::Garble { kind }) => self.garbled(work, kind).await,

@@ -79,7 +79,8 @@ impl Shell<'_> {
             say(Stream::Stderr, format!("/bin/bash: line {line}: {problem}\n").as_bytes());
         };
         match words[..] {
-            [] | ["true" | ":", ..] => {}
+            // There is no input, so `cat` has nothing to write.
+            [] | ["true" | ":", ..] | ["cat"] | ["cat", "-" | "/dev/null"] => {}
             ["false", ..] => return Next::Goes(1),
             ["echo", "-n", ref rest @ ..] => say(Stream::Stdout, rest.join(" ").as_bytes()),
             ["echo", ref rest @ ..] => {
@@ -94,20 +95,18 @@ impl Shell<'_> {
                 }
             }
             ["pwd"] => say(Stream::Stdout, b"/home/user\n"),
-            ["cat"] | ["cat", "-" | "/dev/null"] => {}
             ["cat", file, ..] => {
                 say(Stream::Stderr, format!("cat: {file}: No such file or directory\n").as_bytes());
                 return Next::Goes(1);
             }
             ["sleep", seconds] => {
                 let seconds = seconds.parse::<f64>().ok();
-                match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-                    Some(time) => tokio::time::sleep(time.min(SLEEP_MAX)).await,
-                    None => {
-                        complain("sleep: invalid time interval".to_owned());
-                        return Next::Goes(1);
-                    }
-                }
+                let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                let Some(time) = time else {
+                    complain("sleep: invalid time interval".to_owned());
+                    return Next::Goes(1);
+                };
+                tokio::time::sleep(time.min(SLEEP_MAX)).await;
             }
             ["exit"] => return Next::Ends(End::Exited(status)),
             ["exit", exit_code] => {

@@ -138,7 +138,7 @@ impl<D: Details> World<D> {
         details: D,
         lifetime: Option<Duration>,
     ) -> Arc<Sandbox<D>> {
-        let (ends, mut changes) = watch::channel(lifetime.map(|time| Instant::now() + time));
+        let (ends, mut told) = watch::channel(lifetime.map(|time| Instant::now() + time));
         let gone = self.stop.child_token();
         let created = Timestamp::now();
         let executions = AtomicU32::default();
@@ -148,7 +148,7 @@ impl<D: Details> World<D> {
         tokio::spawn(async move {
             let expired = async {
                 loop {
-                    let ends = *changes.borrow_and_update();
+                    let ends = *told.borrow_and_update();
                     let over = async {
                         match ends {
                             Some(ends) => tokio::time::sleep_until(ends).await,
@@ -157,7 +157,7 @@ impl<D: Details> World<D> {
                     };
                     tokio::select! {
                         () = over => break,
-                        changed = changes.changed() => if changed.is_err() { break },
+                        changed = told.changed() => if changed.is_err() { break },
                     }
                 }
             };

@@ -28,6 +28,7 @@ struct Setting<'a> {
     public_url: Option<&'a str>,
     repository_url: Option<&'a str>,
     files: &'a [(&'a str, &'a [u8])],
+    limits: Limits,
 }
 
 /// A site of its own.
@@ -86,13 +87,7 @@ impl TestApp {
 
     /// A site, and what its requests share.
     pub async fn with_state() -> (Self, AppState) {
-        let mut shared = None;
-        let app = Self::of(Setting::default(), |state| {
-            shared = Some(state.clone());
-            server::router(state)
-        })
-        .await;
-        (app, shared.unwrap())
+        Self::with_state_of(Setting::default()).await
     }
 
     /// A site that runs code at some providers, and what its requests share.
@@ -105,8 +100,20 @@ impl TestApp {
         public_url: Option<&str>,
         providers: Vec<Arc<dyn Adapter>>,
     ) -> (Self, AppState) {
+        Self::with_state_of(Setting { providers, public_url, ..Setting::default() }).await
+    }
+
+    /// The same under some limits.
+    pub async fn running_within(
+        limits: Limits,
+        providers: Vec<Arc<dyn Adapter>>,
+    ) -> (Self, AppState) {
+        Self::with_state_of(Setting { providers, limits, ..Setting::default() }).await
+    }
+
+    async fn with_state_of(setting: Setting<'_>) -> (Self, AppState) {
         let mut shared = None;
-        let app = Self::of(Setting { providers, public_url, ..Setting::default() }, |state| {
+        let app = Self::of(setting, |state| {
             shared = Some(state.clone());
             server::router(state)
         })
@@ -135,7 +142,7 @@ impl TestApp {
         setting: Setting<'_>,
         router: impl FnOnce(AppState) -> axum::Router,
     ) -> Self {
-        let Setting { providers, public_url, repository_url, files } = setting;
+        let Setting { providers, public_url, repository_url, files, limits } = setting;
         let root = folder.path().join("site");
         for (path, content) in files {
             let path = root.join(path);
@@ -154,7 +161,6 @@ impl TestApp {
             repository_url: repository_url.map(str::to_owned),
             api_document: api::document(),
         };
-        let limits = Limits::default();
         let state =
             AppState::open(catalog_files, catalog, pool, site, providers, limits).await.unwrap();
         Self { router: router(state), _folder: folder }

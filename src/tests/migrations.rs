@@ -41,6 +41,8 @@ const SAMPLES: &[(i64, &str)] = &[
         5,
         "insert into reservation values (printf('%032d', 1), printf('%016d', 1), '2026-11-30', 6, null);",
     ),
+    (6, "insert into instance values (1, printf('%016d', 1), '2026-11-30T00:00:00Z');"),
+    (7, "update run set drill = 'refuses';"),
 ];
 
 fn files(text: &str) -> Vec<CatalogFile> {

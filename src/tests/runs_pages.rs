@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::harness::{Answer, TestApp};
 use crate::access;
 use crate::money::Usd;
-use crate::router::adapter::Adapter;
+use crate::router::adapter::{Adapter, Readiness};
 use crate::runs::CODE_BYTES_MAX;
 use crate::standins::scripted::{Script, Scripted};
 use crate::state::AppState;
@@ -306,6 +306,45 @@ async fn a_run_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
+async fn the_page_says_which_providers_are_ready_and_what_unlocks_the_others() {
+    let at = |slug, readiness| {
+        let mut one = Scripted::new(slug, Script::Refuses);
+        one.readiness = readiness;
+        Arc::new(one)
+    };
+    let adapters: Vec<Arc<dyn Adapter>> = vec![
+        at("local", Readiness::WarmingUp),
+        at("scripted-refuses", Readiness::Ready),
+        at("scripted-none", Readiness::NotConfigured),
+    ];
+    let (app, state) = TestApp::running(adapters).await;
+    let html = app.get("/try").await.text().to_owned();
+    for words in [
+        "<span>warming up</span>",
+        "<span>ready; needs a token</span>",
+        "<span>not configured on this site</span>",
+        "thud token create --name NAME --daily-budget-usd 0.50 --providers scripted-refuses</code>",
+    ] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+    let token = token(&state).await;
+    let fields = [HELLO[0], HELLO[1], ("providers", "scripted-refuses"), ("token", &token)];
+    for _ in 0..3 {
+        run(&app, &fields).await;
+    }
+    let page = post(&app, "/try", &fields).await;
+    assert!(page.text().contains("<span>left out for a while, after failures</span>"));
+    assert!(!page.text().contains("thud token create"), "nothing is locked to this token");
+    let named: Vec<String> = vec!["local".to_owned()];
+    let narrow =
+        access::create(&state.pool, "narrow", Usd::from(1), Some(&named), Timestamp::now())
+            .await
+            .unwrap();
+    let page = post(&app, "/try", &[HELLO[0], HELLO[1], ("token", &narrow)]).await;
+    assert!(page.text().contains("this token may not use it"), "{}", page.text());
+}
+
+#[tokio::test]
 async fn the_form_shows_the_quote_and_what_stands_in_its_address() {
     let (app, _) = site(Script::Runs).await;
     let page = app.get("/try").await;
@@ -323,9 +362,17 @@ async fn the_form_shows_the_quote_and_what_stands_in_its_address() {
         let plain = words.replace("<!>", "");
         assert!(html.replace("<!>", "").contains(&plain), "{words}: {html}");
     }
-    for word in
-        ["hello", "exception", "loop", "files", "socket", "output", "leave-state", "find-state"]
-    {
+    for word in [
+        "hello",
+        "versions",
+        "exception",
+        "loop",
+        "files",
+        "socket",
+        "output",
+        "leave-state",
+        "find-state",
+    ] {
         for language in ["python", "javascript"] {
             let page = app.get(&format!("/try?example={word}&language={language}")).await;
             let chosen = format!("<option value=\"{language}\" selected");

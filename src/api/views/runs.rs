@@ -27,6 +27,9 @@ pub struct RunRequest {
     pub egress: Option<String>,
     /// What the run may cost at most, with the router's fee, decimal.
     pub max_cost_usd: Option<String>,
+    /// `refuses`, `hangs`, `fails_after_start` or `rate_limits`: a fault to be watched. A first provider that is not there
+    /// fails in this way, then those follow who would have run it. Only on a site that was started with drills.
+    pub drill: Option<String>,
     /// Tokens only, 1 to 200 characters: the same request under the same key is the same run.
     pub idempotency_key: Option<String>,
 }
@@ -42,6 +45,7 @@ impl From<&RunRequest> for Draft {
             isolation_at_least: request.isolation_at_least.clone(),
             egress: request.egress.clone(),
             max_cost_usd: request.max_cost_usd.clone(),
+            drill: request.drill.clone(),
         }
     }
 }
@@ -194,6 +198,8 @@ pub struct RunView {
     pub code_bytes: u64,
     /// Wall clock of the code.
     pub timeout_ms: u64,
+    /// The fault that was ordered; null where none was.
+    pub drill: Option<&'static str>,
     /// Who ran it; null where nobody did.
     pub provider: Option<String>,
     /// Its exit code; null unless it ended by itself.
@@ -251,6 +257,7 @@ impl RunView {
             code_sha256: asked.code_sha256.clone(),
             code_bytes: asked.code_bytes,
             timeout_ms: asked.timeout_ms,
+            drill: asked.drill.map(crate::runs::Drill::word),
             provider: run.provider.clone(),
             exit_code: run.exit_code,
             stdout: output.as_ref().map(|output| output.stdout.clone()),

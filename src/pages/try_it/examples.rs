@@ -30,13 +30,20 @@ pub fn find(word: &str) -> Option<&'static Example> {
 }
 
 /// All of them, the plain ones first.
-pub const EXAMPLES: [Example; 8] = [
+pub const EXAMPLES: [Example; 9] = [
     Example {
         word: "hello",
         label: "Hello",
         timeout_ms: "10000",
         python: "import sys\n\nprint(\"Hello from Python\", sys.version.split()[0])\nprint(\"the squares:\", [n * n for n in range(10)])\n",
         javascript: "console.log(\"Hello from JavaScript\");\nconsole.log(\"the squares:\", [...Array(10).keys()].map((n) => n * n));\n",
+    },
+    Example {
+        word: "versions",
+        label: "Versions",
+        timeout_ms: "10000",
+        python: "import platform\nimport sys\n\nprint(\"Python\", platform.python_version(), \"by\", platform.python_implementation())\nprint(\"system:\", platform.system() or sys.platform, platform.release())\nprint(\"machine:\", platform.machine() or \"not told\")\nprint(\"byte order:\", sys.byteorder, \"and\", sys.maxsize.bit_length() + 1, \"bits\")\n",
+        javascript: "const { versions = {}, platform = \"not told\", arch = \"not told\" } = globalThis.process ?? {};\nconsole.log(\"Node.js:\", versions.node ?? \"it is another engine\");\nconsole.log(\"V8:\", versions.v8 ?? \"no\");\nconsole.log(\"system:\", platform);\nconsole.log(\"machine:\", arch);\nconsole.log(\"newest method known:\", [\"toSorted\", \"findLast\", \"at\"].find((name) => [][name]) ?? \"an old one\");\n",
     },
     Example {
         word: "exception",

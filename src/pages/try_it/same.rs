@@ -44,6 +44,9 @@ fn body(request: &Request) -> Map<String, Value> {
     if let Some(most) = request.max_cost_usd {
         put("max_cost_usd", json!(most.to_string()));
     }
+    if let Some(drill) = request.drill {
+        put("drill", json!(drill.word()));
+    }
     body
 }
 

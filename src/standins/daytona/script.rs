@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use super::{Sandbox, SharedCloud};
 use crate::moment::millis;
 use crate::runs::{Language, Stream};
-use crate::standins::runner::{self, Code, End};
+use crate::standins::runner::{self, Code, End, RUN_MAX};
 use crate::standins::world::locked;
 
 /// What its first line begins with.
@@ -51,7 +51,7 @@ impl Script {
         Some(Self {
             attempt: attempt.to_owned(),
             language: Language::parse(language).ok()?,
-            limit: Duration::from_millis(limit_ms.parse().ok()?),
+            limit: Duration::from_millis(limit_ms.parse().ok()?).min(RUN_MAX),
             output_bytes_max: output_bytes_max.parse().ok()?,
             code: String::from_utf8_lossy(&code).into_owned(),
         })

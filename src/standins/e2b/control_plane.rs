@@ -31,6 +31,8 @@ const OLD_LIFETIME_SECONDS: i64 = 15;
 const PAGE_MAX: usize = 100;
 /// The longest idempotency key.
 const IDEMPOTENCY_KEY_MAX: usize = 255;
+/// How many idempotency keys are remembered; beyond that all are forgotten.
+const IDEMPOTENCY_KEYS_MAX: usize = 1000;
 /// What denies everything.
 const EVERYTHING: &str = "0.0.0.0/0";
 /// The process number before the first that a sandbox gives.
@@ -103,14 +105,14 @@ struct Wanted {
 }
 
 async fn create(plane: SharedPlane, headers: HeaderMap, body: Bytes) -> Response {
-    make(&plane, &headers, &body, true).await
+    make(&plane, &headers, &body, true)
 }
 
 async fn create_old_way(plane: SharedPlane, headers: HeaderMap, body: Bytes) -> Response {
-    make(&plane, &headers, &body, false).await
+    make(&plane, &headers, &body, false)
 }
 
-async fn make(plane: &Plane, headers: &HeaderMap, body: &Bytes, is_new: bool) -> Response {
+fn make(plane: &Plane, headers: &HeaderMap, body: &Bytes, is_new: bool) -> Response {
     let key = match idempotency_key(headers) {
         Ok(key) => key,
         Err(message) => return problem(StatusCode::BAD_REQUEST, message),
@@ -140,7 +142,11 @@ async fn make(plane: &Plane, headers: &HeaderMap, body: &Bytes, is_new: bool) ->
         Err(refusal) => return refusal,
     };
     if let Some(key) = key {
-        locked(&plane.made).insert(key, (body.clone(), made.id.clone()));
+        let mut remembered = locked(&plane.made);
+        if remembered.len() >= IDEMPOTENCY_KEYS_MAX {
+            remembered.clear();
+        }
+        remembered.insert(key, (body.clone(), made.id.clone()));
     }
     answer_json(StatusCode::CREATED, &sandbox::created(&made))
 }

@@ -34,6 +34,8 @@ const KEEPALIVE: Duration = Duration::from_secs(90);
 const DATA_BYTES_MAX: usize = 32 * 1024;
 /// The longest argument of a program, as Linux has it.
 const ARGUMENT_BYTES_MAX: usize = 128 * 1024;
+/// How many commands run in a sandbox at once.
+const PROCESSES_MAX: usize = 100;
 /// The folders that there are.
 const FOLDERS: [&str; 5] = ["/", "/home", "/home/user", "/root", "/tmp"];
 /// The programs that there are.
@@ -170,10 +172,14 @@ async fn start(
         Ok(text) => text,
         Err(message) => return refused(&message),
     };
-    let limit = number(&headers, "connect-timeout-ms").map(Duration::from_millis);
+    if locked(&sandbox.details.processes).len() >= PROCESSES_MAX {
+        let message = "fork/exec /bin/bash: resource temporarily unavailable";
+        return refusal(StatusCode::TOO_MANY_REQUESTS, "resource_exhausted", message);
+    }
+    let limit = number(&headers, "connect-timeout-ms").map_or(RUN_MAX, Duration::from_millis);
     let silence =
         number(&headers, "keepalive-ping-interval").map_or(KEEPALIVE, Duration::from_secs);
-    let mut code = Code::program(Language::Bash, text, limit.unwrap_or(RUN_MAX));
+    let mut code = Code::program(Language::Bash, text, limit.min(RUN_MAX));
     code.environment.clone_from(&sandbox.details.environment);
     code.environment.extend(program.envs);
     let gone = sandbox.gone().clone();

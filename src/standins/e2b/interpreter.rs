@@ -94,7 +94,7 @@ impl Event {
     }
 }
 
-/// What is wrong with a body, as FastAPI says it.
+/// What is wrong with a body, as `FastAPI` says it.
 fn unreadable(body: &[u8]) -> Response {
     let value: Value = match serde_json::from_slice(body) {
         Ok(value) => value,

@@ -1,7 +1,7 @@
 //! Code is executed by the embedded sandbox.
 
 use std::borrow::Cow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
@@ -10,6 +10,8 @@ use super::{Code, End, Finished, Mode, Outlet, Raised, Runner};
 use crate::router::embedded::{self, Chunk, Embedded, EndedKind, Worker};
 use crate::runs::{CODE_BYTES_MAX, Language, Stream};
 
+/// How long code waits for a place in the sandbox; its own wall clock begins afterwards.
+const START_LIMIT: Duration = Duration::from_mins(1);
 /// The exit code of a process that could not be started.
 const NOT_STARTED: i32 = 126;
 
@@ -30,7 +32,7 @@ impl EmbeddedRunner {
         code: &Code,
         mut take: impl FnMut(Stream, &[u8]) + Send,
     ) -> End {
-        let worker: Worker = match self.0.start(language, Instant::now() + code.timeout).await {
+        let worker: Worker = match self.0.start(language, Instant::now() + START_LIMIT).await {
             Ok(worker) => worker,
             Err(error) => {
                 take(Stream::Stderr, format!("{error}\n").as_bytes());
@@ -150,7 +152,6 @@ impl Runner for EmbeddedRunner {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use super::*;
     use crate::router::embedded::Options;

@@ -1,7 +1,11 @@
 //! What a snippet that means well may rely on.
 
+use tokio_util::sync::CancellationToken;
+
 use super::*;
+use crate::router::doctor::{Verdict, examine};
 use crate::router::embedded::{CODE_BYTES_MAX, CodeTooLarge};
+use crate::router::local::Local;
 
 #[test]
 fn hello() {
@@ -13,6 +17,14 @@ fn hello() {
 fn the_versions_are_those_that_are_told() {
     prints(Python, "import sys; print(*sys.version_info[:2])", "3 14");
     prints(JavaScript, "console.log([3, 1, 2].toSorted().join())", "1,2,3");
+}
+
+#[test]
+fn the_doctor_finds_nothing_wrong_and_no_way_out() {
+    let checks = RUNTIME.block_on(examine(&Local::new(SANDBOX.clone()), &CancellationToken::new()));
+    let failed: Vec<_> = checks.iter().filter(|check| check.verdict == Verdict::Failed).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    assert!(checks.iter().any(|check| check.words.starts_with("not reached")), "{checks:?}");
 }
 
 #[test]
