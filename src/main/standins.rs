@@ -49,6 +49,7 @@ pub struct Settings {
 }
 
 /// All that are offered.
+#[expect(clippy::unnecessary_wraps, reason = "a program without stand-ins refuses")]
 pub fn offered() -> Result<Vec<Arc<dyn Adapter>>, String> {
     Ok(Scripted::offered())
 }
