@@ -8,6 +8,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
@@ -149,6 +150,8 @@ pub struct Order {
 pub struct Created {
     /// The provider's name for it.
     pub handle: String,
+    /// When the platform answered that it made it: from then on it costs.
+    pub answered: Timestamp,
     /// The wall that applies.
     pub isolation: Applied<Tier>,
     /// The egress that applies.
@@ -205,6 +208,8 @@ pub struct Failure {
     pub retry_after: Option<Duration>,
     /// Whether there is a sandbox now.
     pub remains: Remains,
+    /// The provider's name for it, where that is known.
+    pub handle: Option<String>,
     /// What went wrong.
     pub source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -226,6 +231,7 @@ impl Failure {
             http_status: None,
             retry_after: None,
             remains: Remains::Nothing,
+            handle: None,
             source: None,
         }
     }
@@ -233,6 +239,12 @@ impl Failure {
     /// A failure that may leave one.
     pub fn leaving_perhaps(reason: Reason) -> Self {
         Self { remains: Remains::Perhaps, ..Self::leaving_nothing(reason) }
+    }
+
+    /// The same of a sandbox that is certainly there, or was.
+    #[must_use]
+    pub fn of(self, handle: &str) -> Self {
+        Self { remains: Remains::Perhaps, handle: Some(handle.to_owned()), ..self }
     }
 
     /// The same with what caused it.

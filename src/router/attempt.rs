@@ -33,6 +33,8 @@ use crate::runs::{
 
 /// The platform itself kills a sandbox so long after the wall clock of its code.
 const KILL_AFTER_TIMEOUT: Duration = Duration::from_secs(15);
+/// What of the time to start in may pass after the platform has begun to count, without anything being added for it.
+const CHECKS_MAX: Duration = Duration::from_secs(10);
 /// A provider that wants to be left alone for longer is asked again after this all the same.
 const REST_MAX: Duration = Duration::from_mins(10);
 
@@ -72,16 +74,18 @@ impl Inner {
         };
         let late = if slug == drill::SLUG { Reason::Drill } else { Reason::StartTimeout };
         let made = made.unwrap_or_else(|_| Err(Failure::leaving_perhaps(late)));
-        let Created { handle, isolation, egress, shape, mut sandbox } = match made {
+        let Created { handle, answered, isolation, egress, shape, mut sandbox } = match made {
             Ok(created) => created,
             Err(failure) => {
                 self.note(slug, &failure);
+                if let Some(handle) = &failure.handle {
+                    lease::name(&self.pool, &mut lease, handle).await?;
+                }
                 return Ok((lease, failed(failure)));
             }
         };
         checkpoint::reached("created").await;
         lease.handle = Some(handle);
-        let answered = Timestamp::now();
         lease.answered_at = Some(stamp(answered));
         lease.kill_at = stamp(after(answered, order.kill_after));
         let quoted = lease.shape;
@@ -115,7 +119,8 @@ impl Inner {
         checkpoint::reached("result_read").await;
         // However it ended, the sandbox is there.
         let over = Over { remains: Remains::Perhaps, ..over };
-        if matches!(over.outcome, AttemptOutcome::Completed | AttemptOutcome::TimedOut) {
+        // That the time was over says nothing: a platform that hangs looks the same.
+        if over.outcome == AttemptOutcome::Completed {
             self.breaker(slug, Breaker::works);
         }
         Ok((lease, over))
@@ -146,6 +151,7 @@ impl Inner {
             ended_at: None,
             kill_at: stamp(after(begun, start_within + kill_after)),
             shape: terms.and_then(|terms| terms.shape).unwrap_or(NO_SIZE),
+            failures: 0,
         };
         let attempt = Attempt {
             number,
@@ -227,7 +233,11 @@ impl Inner {
             }
             Ok(Ended::TimedOut { duration }) => timed(AttemptOutcome::TimedOut, duration),
             Ok(Ended::Lost(failure)) => {
-                self.note(slug, &failure);
+                Self::log(slug, &failure);
+                // Code can break whatever it runs in: from then on nothing is the platform's alone.
+                if !code_started {
+                    self.count(slug, &failure);
+                }
                 let over = failed(failure);
                 if code_started {
                     let (outcome, ran_for) = (AttemptOutcome::Interrupted, Some(begun.elapsed()));
@@ -302,6 +312,11 @@ impl Inner {
 
     /// Tells the log and the breaker of a failure of a provider's platform.
     fn note(&self, slug: &'static str, failure: &Failure) {
+        Self::log(slug, failure);
+        self.count(slug, failure);
+    }
+
+    fn log(slug: &'static str, failure: &Failure) {
         warn!(
             provider.slug = slug,
             reason = failure.reason.word(),
@@ -309,6 +324,9 @@ impl Inner {
             error = failure.source.as_deref().map(|source| source as &dyn std::error::Error),
             "an attempt failed"
         );
+    }
+
+    fn count(&self, slug: &'static str, failure: &Failure) {
         if let Some(wait) = failure.retry_after {
             let until = Instant::now() + wait.min(REST_MAX);
             self.breaker(slug, |breaker| breaker.rests(until));
@@ -316,7 +334,7 @@ impl Inner {
         // What we asked wrongly, too often or on purpose says nothing of the platform; and what callers fill up among
         // themselves must not shut our own sandbox for all of them.
         let says_nothing = match failure.reason {
-            Reason::RateLimited | Reason::BadRequest | Reason::Drill => true,
+            Reason::RateLimited | Reason::Quota | Reason::BadRequest | Reason::Drill => true,
             Reason::Outage => false,
             _ => slug == start::OPEN_TO_ALL,
         };
@@ -343,7 +361,8 @@ const NO_SIZE: Shape =
 /// When the platform itself must have killed a sandbox: a little after the wall clock, in its own steps.
 pub(super) fn kill_horizon(terms: &adapter::Terms, timeout: Duration) -> Duration {
     let to_start = match terms.kill_from {
-        KillFrom::Started => Duration::ZERO,
+        // What is done between the start and the code takes of it too, but not for longer than this, usually.
+        KillFrom::Started => terms.start_slice.saturating_sub(CHECKS_MAX),
         KillFrom::Asked => terms.start_slice,
     };
     let least = to_start + timeout + KILL_AFTER_TIMEOUT;

@@ -13,13 +13,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use secrecy::SecretString;
 use serde_json::json;
 use tokio::time::sleep;
 use url::Url;
 
-use super::adapter::{Adapter, Created, Failure, Gone, KillFrom, Order, Owed, Sandbox, Terms};
+use super::adapter::{
+    Adapter, Created, Failure, Gone, KillFrom, Order, Owed, Remains, Sandbox, Terms,
+};
 use super::outbound::{Answer, Keep, Outbound, SetupError, secret_header};
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
@@ -115,8 +118,9 @@ impl Daytona {
             .flatten()
             .map(|url| Url::parse(url).map_err(|_| SetupError::Address(url.clone())))
             .collect::<Result<_, _>>()?;
-        let api = Outbound::new(bases.clone(), Keep::Open)?;
-        let toolbox = Outbound::new(bases, Keep::None)?;
+        let key = &settings.api_key;
+        let api = Outbound::new(key.clone(), bases.clone(), Keep::Open)?;
+        let toolbox = Outbound::new(key.clone(), bases, Keep::None)?;
         Ok(Self(Arc::new(Inner { settings, instance, api, toolbox })))
     }
 
@@ -153,19 +157,31 @@ impl Daytona {
             StatusCode::OK | StatusCode::CREATED => answer.json(),
             // The name is of this attempt alone: somebody in between sent the order twice, and the first one arrived.
             StatusCode::CONFLICT => {
-                self.look(&name).await?.ok_or_else(|| refusals::create(&answer))
+                let found = self.look(&name).await.map_err(|failure| failure.of(&name))?;
+                found.ok_or_else(|| self.not_made(&answer))
             }
-            _ => Err(refusals::create(&answer)),
+            _ => Err(self.not_made(&answer)),
         }
+    }
+
+    fn not_made(&self, answer: &Answer) -> Failure {
+        let (reason, remains) = refusals::create(answer);
+        self.0.api.refused(answer, reason, remains)
+    }
+
+    /// The failure that a refusal of another call is.
+    fn refused(&self, answer: &Answer) -> Failure {
+        self.0.api.refused(answer, answer.reason(), Remains::Perhaps)
     }
 
     /// A sandbox as it is now, by id or name; `None` where there is none.
     async fn look(&self, id: &str) -> Result<Option<api::Sandbox>, Failure> {
-        let answer = Answer::to(self.call(Method::GET, &path_of(id)?)?).await?;
+        let path = path_of(id)?;
+        let answer = self.0.api.look(|| self.call(Method::GET, &path)).await?;
         match answer.status {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer.json()?)),
-            _ => Err(refusals::control(&answer)),
+            _ => Err(self.refused(&answer)),
         }
     }
 
@@ -197,30 +213,41 @@ impl Daytona {
     async fn delete(&self, id: &str) -> Result<bool, Failure> {
         let path = path_of(id)?;
         let mut pause = LOOK_AGAIN;
-        let known = loop {
+        let answered = loop {
             let answer = Answer::to(self.call(Method::DELETE, &path)?).await?;
             match answer.status.as_u16() {
                 404 => return Ok(false),
-                // By its name it is not found from here on, by its id it is until it is gone.
-                200..=299 => {
-                    break serde_json::from_slice::<api::Sandbox>(&answer.body)
-                        .map(|one| one.id)
-                        .ok();
-                }
+                200..=299 => break answer,
                 // It is on its way from one state to another: all the time while it is being made.
                 409 => {}
-                _ => return Err(refusals::control(&answer)),
+                _ => return Err(self.refused(&answer)),
             }
             sleep(pause).await;
             pause = (pause * 3 / 2).min(LOOK_AGAIN_MAX);
         };
-        let id = known.as_deref().unwrap_or(id);
+        // By its name it is not found from here on, by its id it is until it is gone.
+        let named = answered.json::<api::Sandbox>().map(|sandbox| sandbox.id);
+        let id = named.as_deref().unwrap_or(id);
         let mut pause = LOOK_AGAIN;
-        while self.look(id).await?.is_some_and(|sandbox| !sandbox.is_gone()) {
+        while !self.is_gone(id).await.map_err(|failure| failure.of(id))? {
             sleep(pause).await;
             pause = (pause * 3 / 2).min(LOOK_AGAIN_MAX);
         }
         Ok(true)
+    }
+
+    /// Whether a sandbox is certainly no more, whatever else is said of it.
+    async fn is_gone(&self, id: &str) -> Result<bool, Failure> {
+        let path = path_of(id)?;
+        let answer = self.0.api.look(|| self.call(Method::GET, &path)).await?;
+        match answer.status {
+            StatusCode::NOT_FOUND => Ok(true),
+            status if status.is_success() => {
+                let said = answer.json::<serde_json::Value>()?;
+                Ok(said.get("state").and_then(serde_json::Value::as_str) == Some(api::DESTROYED))
+            }
+            _ => Err(self.refused(&answer)),
+        }
     }
 
     async fn listed(&self) -> Result<Vec<api::Sandbox>, Failure> {
@@ -236,10 +263,11 @@ impl Daytona {
             let call = self.call(Method::GET, &format!("/sandbox?{query}"))?;
             let answer = Answer::to(call).await?;
             if !answer.status.is_success() {
-                return Err(refusals::control(&answer));
+                return Err(self.refused(&answer));
             }
             let page: api::Page = answer.json()?;
-            all.extend(page.items);
+            // One that cannot be read must not hide the others.
+            all.extend(page.items.into_iter().filter_map(|one| serde_json::from_value(one).ok()));
             cursor = page.next_cursor;
             if cursor.is_none() {
                 break;
@@ -283,9 +311,13 @@ impl Adapter for Daytona {
 
     async fn create(&self, order: &Order) -> Result<Created, Failure> {
         let asked = self.ask_for(order).await?;
-        path_of(&asked.id)?;
-        let sandbox = self.started(asked).await?;
-        if sandbox.label(LABEL_LEASE).is_some_and(|lease| lease != order.lease) {
+        let (answered, id) = (Timestamp::now(), asked.id.clone());
+        path_of(&id)?;
+        // From here on there is one, whatever fails.
+        let started = self.started(asked).await;
+        let sandbox = started.map_err(|failure| failure.of(&id))?;
+        if sandbox.label(LABEL_LEASE) != Some(&order.lease) {
+            // Somebody else's.
             return Err(Failure::leaving_perhaps(Reason::Protocol));
         }
         let egress = match sandbox.network_block_all {
@@ -293,14 +325,21 @@ impl Adapter for Daytona {
             Some(false) => Applied { value: Egress::Open, evidence: Proof::Confirmed },
             None => Applied { value: order.egress, evidence: Proof::Declared },
         };
-        let isolation = match sandbox.tier() {
-            Some(tier) => Applied { value: tier, evidence: Proof::Confirmed },
-            None => Applied { value: self.0.settings.tier, evidence: Proof::Declared },
+        let isolation = match sandbox.wall() {
+            api::Wall::Said(tier) => Applied { value: tier, evidence: Proof::Confirmed },
+            api::Wall::NotSaid => {
+                Applied { value: self.0.settings.tier, evidence: Proof::Declared }
+            }
+            api::Wall::Unknown => {
+                return Err(Failure::leaving_perhaps(Reason::IsolationNotConfirmed).of(&id));
+            }
         };
-        let way = run::Way::to(self.clone(), &sandbox, &order.lease)?;
+        let way = run::Way::to(self.clone(), &sandbox, &order.lease);
+        let way = way.map_err(|failure| failure.of(&id))?;
         let runs: Box<dyn Sandbox> = Box::new(way);
         Ok(Created {
-            handle: sandbox.id.clone(),
+            handle: id,
+            answered,
             isolation,
             egress,
             shape: sandbox.shape(),

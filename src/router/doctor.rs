@@ -173,6 +173,7 @@ async fn made(
         Ok(Ok(created)) => created,
         Ok(Err(failure)) => {
             checks.push(failed("create", why(&failure)));
+            owed.handle = failure.handle;
             return failure.remains;
         }
         Err(words) => {
@@ -180,7 +181,7 @@ async fn made(
             return Remains::Perhaps;
         }
     };
-    let Created { handle, isolation, egress, shape, mut sandbox } = created;
+    let Created { handle, isolation, egress, shape, mut sandbox, .. } = created;
     checks.push(passed("create", format!("there after {:.0?}", begun.elapsed())));
     owed.handle = Some(handle);
     checks.push(wall(isolation, &terms));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use super::adapter::{
     Adapter, Created, Ended, Failure, Gone, KillFrom, Order, Owed, Sandbox, Snippet, Terms, Watch,
@@ -98,6 +99,7 @@ impl Adapter for Drilled {
             Drill::Hangs => std::future::pending().await,
             Drill::FailsAfterStart => Ok(Created {
                 handle: order.lease.clone(),
+                answered: Timestamp::now(),
                 isolation: Applied { value: order.isolation_at_least, evidence: Proof::Declared },
                 egress: Applied { value: order.egress, evidence: Proof::Declared },
                 shape: None,

@@ -16,8 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use secrecy::SecretString;
+use serde_json::json;
 use url::Url;
 
 use super::adapter::{
@@ -109,9 +111,10 @@ impl E2b {
         if let Some(url) = &settings.sandbox_url {
             bases.push(parsed(url)?);
         }
-        let control = Outbound::new(bases.clone(), Keep::Open)?;
-        // The connection of a run is opened for it and used once more at most: for the code.
-        let sandboxes = Outbound::new(bases, Keep::Open)?;
+        let key = &settings.api_key;
+        let control = Outbound::new(key.clone(), bases.clone(), Keep::Open)?;
+        // The connection that the check of a sandbox opens is there for its code.
+        let sandboxes = Outbound::new(key.clone(), bases, Keep::Open)?;
         let is_first_version = AtomicBool::new(false);
         Ok(Self(Arc::new(Inner { settings, instance, control, sandboxes, is_first_version })))
     }
@@ -146,24 +149,65 @@ impl E2b {
             let is_missing =
                 matches!(answer.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED);
             if !is_missing {
-                return made(&answer);
+                return self.made(&answer);
             }
         }
         // There is no such call, or no such template: the older one knows which.
         let body = api::Create { secure: Some(true), ..body };
         let answer = Answer::to(self.call(Method::POST, "/sandboxes")?.json(&body)).await?;
-        let made = made(&answer)?;
+        let made = self.made(&answer)?;
         is_first_version.store(true, Ordering::Relaxed);
         Ok(made)
     }
 
+    fn made(&self, answer: &Answer) -> Result<api::Made, Failure> {
+        match answer.status {
+            StatusCode::CREATED | StatusCode::OK => {
+                let made: api::Made = answer.json()?;
+                if is_id(&made.sandbox_id) {
+                    Ok(made)
+                } else {
+                    Err(answer.failure(Reason::Protocol, Remains::Perhaps))
+                }
+            }
+            _ => {
+                let (reason, remains) = refusals::create(answer);
+                Err(self.0.control.refused(answer, reason, remains))
+            }
+        }
+    }
+
+    /// The failure that a refusal of another call is.
+    fn refused(&self, answer: &Answer) -> Failure {
+        self.0.control.refused(answer, answer.reason(), Remains::Perhaps)
+    }
+
     async fn detail(&self, id: &str) -> Result<api::Detail, Failure> {
-        let answer = Answer::to(self.call(Method::GET, &format!("/sandboxes/{id}"))?).await?;
+        let path = format!("/sandboxes/{id}");
+        let answer = self.0.control.look(|| self.call(Method::GET, &path)).await?;
         match answer.status {
             status if status.is_success() => answer.json(),
             // It was made a moment ago.
             StatusCode::NOT_FOUND => Err(answer.failure(Reason::Outage, Remains::Perhaps)),
-            _ => Err(refusals::control(&answer)),
+            _ => Err(self.refused(&answer)),
+        }
+    }
+
+    /// What the platform says of a sandbox that was made, and the way to it.
+    async fn seen(
+        &self,
+        order: &Order,
+        made: api::Made,
+    ) -> Result<(api::Detail, run::Way), Failure> {
+        let id = made.sandbox_id.clone();
+        let way = run::Way::to(self.clone(), made, order.language)?;
+        // One is read while the run's own connection is opened: one wait for both.
+        let (detail, ()) = tokio::try_join!(self.detail(&id), way.open())?;
+        if detail.tag(TAG_LEASE) == Some(&order.lease) {
+            Ok((detail, way))
+        } else {
+            // Somebody else's.
+            Err(Failure::leaving_perhaps(Reason::Protocol))
         }
     }
 
@@ -184,7 +228,7 @@ impl E2b {
             let call = self.call(Method::GET, &format!("/v2/sandboxes?{query}"))?;
             let answer = Answer::to(call).await?;
             if !answer.status.is_success() {
-                return Err(refusals::control(&answer));
+                return Err(self.refused(&answer));
             }
             all.extend(answer.json::<Vec<api::Listed>>()?);
             let token = answer.headers.get("x-next-token");
@@ -207,22 +251,14 @@ impl E2b {
         match answer.status {
             status if status.is_success() => Ok(true),
             StatusCode::NOT_FOUND => Ok(false),
-            _ => Err(refusals::control(&answer)),
-        }
-    }
-}
-
-fn made(answer: &Answer) -> Result<api::Made, Failure> {
-    match answer.status {
-        StatusCode::CREATED | StatusCode::OK => {
-            let made: api::Made = answer.json()?;
-            if is_id(&made.sandbox_id) {
-                Ok(made)
-            } else {
-                Err(answer.failure(Reason::Protocol, Remains::Perhaps))
+            _ => {
+                // As the next best thing it is told to end by itself.
+                let path = format!("/sandboxes/{id}/timeout");
+                let end = self.call(Method::POST, &path)?.json(&json!({ "timeout": 0 }));
+                let _ = Answer::to(end).await;
+                Err(self.refused(&answer).of(id))
             }
         }
-        _ => Err(refusals::create(answer)),
     }
 }
 
@@ -244,13 +280,10 @@ impl Adapter for E2b {
 
     async fn create(&self, order: &Order) -> Result<Created, Failure> {
         let made = self.ask_for(order).await?;
-        let id = made.sandbox_id.clone();
-        let way = run::Way::to(self.clone(), made, order.language)?;
-        // What the platform says of the sandbox is read while the run's own connection is opened: one wait for both.
-        let (detail, ()) = tokio::try_join!(self.detail(&id), way.open())?;
-        if detail.tag(TAG_LEASE).is_some_and(|lease| lease != order.lease) {
-            return Err(Failure::leaving_perhaps(Reason::Protocol));
-        }
+        let (answered, id) = (Timestamp::now(), made.sandbox_id.clone());
+        // From here on there is one, whatever fails.
+        let seen = self.seen(order, made).await.map_err(|failure| failure.of(&id));
+        let (detail, way) = seen?;
         let egress = match detail.allow_internet_access {
             Some(true) => Applied { value: Egress::Open, evidence: Proof::Confirmed },
             Some(false) => Applied { value: Egress::None, evidence: Proof::Confirmed },
@@ -259,6 +292,7 @@ impl Adapter for E2b {
         let sandbox: Box<dyn Sandbox> = Box::new(way);
         Ok(Created {
             handle: id,
+            answered,
             // No answer says what the wall is.
             isolation: Applied { value: Tier::VirtualMachine, evidence: Proof::Declared },
             egress,

@@ -36,6 +36,8 @@ pub struct Lease {
     pub kill_at: String,
     /// The size that is billed.
     pub shape: Shape,
+    /// How often destroying it failed.
+    pub failures: u32,
 }
 
 /// What a receipt says of the sandbox of an attempt.
@@ -63,6 +65,7 @@ struct LeaseRow {
     vcpu: String,
     memory_gib: String,
     disk_gib: String,
+    failures: u32,
 }
 
 impl From<LeaseRow> for Lease {
@@ -84,6 +87,7 @@ impl From<LeaseRow> for Lease {
             answered_at: row.answered_at,
             ended_at: row.ended_at,
             kill_at: row.kill_at,
+            failures: row.failures,
         }
     }
 }
@@ -123,6 +127,17 @@ pub async fn answer(pool: &SqlitePool, lease: &Lease) -> Result<(), sqlx::Error>
     .execute(pool)
     .await
     .map(drop)
+}
+
+/// Writes the provider's name for a sandbox, once that is known.
+pub async fn name(pool: &SqlitePool, lease: &mut Lease, handle: &str) -> Result<(), sqlx::Error> {
+    lease.handle = Some(handle.to_owned());
+    sqlx::query("update lease set handle = ? where id = ? and state = 'open'")
+        .bind(handle)
+        .bind(&lease.id)
+        .execute(pool)
+        .await
+        .map(drop)
 }
 
 /// Writes that certainly nothing was made.
@@ -187,7 +202,7 @@ pub async fn fail(pool: &SqlitePool, id: &str) -> Result<(), sqlx::Error> {
 pub async fn owed(pool: &SqlitePool) -> Result<Vec<Lease>, sqlx::Error> {
     let rows: Vec<LeaseRow> = sqlx::query_as(
         "select id, run_id, attempt, provider, handle, created_at, answered_at, ended_at, kill_at, vcpu, memory_gib, \
-         disk_gib from lease where state = 'open' order by created_at",
+         disk_gib, failures from lease where state = 'open' order by created_at",
     )
     .fetch_all(pool)
     .await?;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use super::adapter::{
     Adapter, Created, Ended, Failure, Gone, KillFrom, Order, Owed, Readiness, Sandbox, Snippet,
@@ -95,6 +96,7 @@ impl Adapter for Local {
         })?;
         Ok(Created {
             handle: order.lease.clone(),
+            answered: Timestamp::now(),
             // It is our own process: we know.
             isolation: Applied { value: Tier::Wasm, evidence: Proof::Confirmed },
             egress: Applied { value: Egress::None, evidence: Proof::Confirmed },

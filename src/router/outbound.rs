@@ -13,6 +13,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
+use tokio::time::sleep;
 use url::Url;
 
 use super::adapter::{Failure, Remains};
@@ -26,6 +27,10 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 const MESSAGE_CHARS_MAX: usize = 200;
 /// Idle connections to one host that are kept for later calls.
 const IDLE_MAX: usize = 8;
+/// How often a call that changes nothing is made at most.
+const LOOKS: u32 = 3;
+/// What passes before the second; twice as long before the third.
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
 /// What we call ourselves; nothing that a proxy takes for a browser.
 const USER_AGENT: &str = concat!("thud/", env!("CARGO_PKG_VERSION"));
 
@@ -35,6 +40,8 @@ pub struct Outbound {
     client: Client,
     /// Where keys may go.
     bases: Vec<Url>,
+    /// What stands in no text, whatever an answer says.
+    key: SecretString,
 }
 
 /// Which connections a client keeps open.
@@ -58,11 +65,11 @@ pub enum SetupError {
 }
 
 impl Outbound {
-    /// A client whose keys may go to some bases and hosts below them.
+    /// A client whose key may go to some bases and hosts below them.
     ///
     /// # Errors
     /// If the system's certificates cannot be read.
-    pub fn new(bases: Vec<Url>, keep: Keep) -> Result<Self, reqwest::Error> {
+    pub fn new(key: SecretString, bases: Vec<Url>, keep: Keep) -> Result<Self, reqwest::Error> {
         // The process may have one already: that is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -75,12 +82,38 @@ impl Outbound {
             .tcp_nodelay(true)
             .pool_max_idle_per_host(if keep == Keep::Open { IDLE_MAX } else { 0 })
             .build()?;
-        Ok(Self { client, bases })
+        Ok(Self { client, bases, key })
     }
 
     /// A call, where the address is one that keys may go to; else a failure of kind `protocol`.
     pub fn call(&self, method: reqwest::Method, url: &str) -> Result<RequestBuilder, Failure> {
         Ok(self.client.request(method, self.permitted(url)?))
+    }
+
+    /// Makes a call that changes nothing, once more or twice where the platform was only in trouble for a moment.
+    pub async fn look(
+        &self,
+        call: impl Fn() -> Result<RequestBuilder, Failure>,
+    ) -> Result<Answer, Failure> {
+        let mut pause = LOOK_PAUSE;
+        for _ in 1..LOOKS {
+            match Answer::to(call()?).await {
+                Ok(answer) if !is_passing(answer.status) => return Ok(answer),
+                Ok(_) => {}
+                Err(failure)
+                    if matches!(failure.reason, Reason::Outage | Reason::LostConnection) => {}
+                Err(failure) => return Err(failure),
+            }
+            sleep(pause).await;
+            pause *= 2;
+        }
+        Answer::to(call()?).await
+    }
+
+    /// The failure that an answer is. Its text goes to the log, without the key.
+    pub fn refused(&self, answer: &Answer, reason: Reason, remains: Remains) -> Failure {
+        let message = shortened(&answer.body).replace(self.key.expose_secret(), "…");
+        answer.failure_saying(message, reason, remains)
     }
 
     /// An address that keys may go to; else a failure of kind `protocol`.
@@ -92,6 +125,11 @@ impl Outbound {
             Failure::leaving_perhaps(Reason::Protocol).because(Foreign(shown))
         })
     }
+}
+
+/// Whether an answer says that the platform is in trouble, and no more.
+fn is_passing(status: StatusCode) -> bool {
+    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
 }
 
 /// Whether an address is at the host of a base or at one below it, by the same scheme and port.
@@ -166,13 +204,28 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The failure that this answer is.
+    /// The failure that this answer is, without its text: it may repeat what was sent.
     pub fn failure(&self, reason: Reason, remains: Remains) -> Failure {
-        let refused = Refused { status: self.status, message: shortened(&self.body) };
+        self.failure_saying("its text is not shown".to_owned(), reason, remains)
+    }
+
+    fn failure_saying(&self, message: String, reason: Reason, remains: Remains) -> Failure {
+        let refused = Refused { status: self.status, message };
         let failure = Failure { remains, ..Failure::leaving_perhaps(reason) };
         let retry_after =
             (reason == Reason::RateLimited).then(|| retry_after(&self.headers)).flatten();
         Failure { retry_after, ..failure.because(refused).status(self.status) }
+    }
+
+    /// Of what kind the refusal of an ordinary call is.
+    pub fn reason(&self) -> Reason {
+        match self.status.as_u16() {
+            401 | 403 => Reason::Auth,
+            429 => Reason::RateLimited,
+            500..=599 => Reason::Outage,
+            status if (400..500).contains(&status) => Reason::BadRequest,
+            _ => Reason::Protocol,
+        }
     }
 }
 
@@ -192,7 +245,8 @@ struct TooLong {
 /// is a failure.
 pub async fn sent(request: RequestBuilder) -> Result<Response, Failure> {
     let response = request.send().await.map_err(not_answered)?;
-    if response.headers().contains_key(CONTENT_ENCODING) {
+    let encoding = response.headers().get(CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
         let failure = Failure::leaving_perhaps(Reason::Protocol).because(Packed);
         return Err(failure.status(response.status()));
     }

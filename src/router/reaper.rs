@@ -7,7 +7,8 @@
 use std::sync::Weak;
 
 use futures_util::future::join_all;
-use tokio::time::timeout;
+use futures_util::{StreamExt, stream};
+use tokio::time::{Duration, Instant, timeout, timeout_at};
 use tracing::{info, warn};
 
 use super::adapter::{Adapter, Gone};
@@ -15,6 +16,11 @@ use super::lease::{self, Lease};
 use super::{Inner, REAP_INTERVAL, end, locked, now};
 use crate::runs::store::{self, StoreError};
 use crate::runs::{AttemptOutcome, Next, Outcome, Output, Reason};
+
+/// How long one look takes at one provider.
+const LOOK_MAX: Duration = Duration::from_mins(1);
+/// How many sandboxes of one provider are destroyed at the same time.
+const AT_ONCE: usize = 8;
 
 /// What one look found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,6 +85,10 @@ pub async fn keep_reaping(inner: Weak<Inner>) {
     }
 }
 
+fn not_listed(adapter: &dyn Adapter, reason: &str) {
+    warn!(provider.slug = adapter.slug(), reason, "sandboxes could not be listed");
+}
+
 impl Inner {
     /// One look.
     pub(super) async fn reap(&self, care: Care) -> Result<Report, StoreError> {
@@ -94,43 +104,54 @@ impl Inner {
         // One slow provider must not keep the others' sandboxes alive.
         let by_provider = self.adapters.iter().map(|adapter| {
             let own = owed.iter().filter(|lease| lease.provider == adapter.slug());
-            self.reap_at(adapter.as_ref(), own.collect())
+            self.reap_at(adapter.as_ref(), own.cloned().collect())
         });
         for one in join_all(by_provider).await {
             report.add(one?);
         }
         let is_known = |lease: &&Lease| self.adapter(&lease.provider).is_some();
         for lease in owed.iter().filter(|lease| !is_known(lease)) {
-            report.count(self.destroy(lease).await.ok().map(|(gone, _)| gone));
+            report.count(self.destroy(&mut lease.clone()).await.ok().map(|(gone, _)| gone));
         }
         Ok(report)
     }
 
-    /// What is owed at one provider, and what carries our tag there without a lease.
-    async fn reap_at(
-        &self,
-        adapter: &dyn Adapter,
-        owed: Vec<&Lease>,
-    ) -> Result<Report, StoreError> {
+    /// What is owed at one provider, and what carries our tag there without a lease. What it does not come to within its time
+    /// is left to the next look.
+    async fn reap_at(&self, adapter: &dyn Adapter, owed: Vec<Lease>) -> Result<Report, StoreError> {
         let mut report = Report::default();
-        for lease in owed {
-            report.count(self.destroy(lease).await.ok().map(|(gone, _)| gone));
+        let until = Instant::now() + LOOK_MAX;
+        let mut destroyed = stream::iter(owed)
+            .map(async |mut lease| self.destroy(&mut lease).await.ok().map(|(gone, _)| gone))
+            .buffer_unordered(AT_ONCE);
+        while let Ok(Some(gone)) = timeout_at(until, destroyed.next()).await {
+            report.count(gone);
         }
-        let reason = match timeout(self.limits.teardown_try, adapter.tagged()).await {
-            Ok(Ok(tagged)) => {
-                for owed in tagged {
-                    // An open lease is its run's, or was looked at above.
-                    if !lease::is_owed(&self.pool, &owed.lease).await? {
-                        let gone = timeout(self.limits.teardown_try, adapter.destroy(&owed)).await;
-                        report.count(gone.ok().and_then(Result::ok));
-                    }
-                }
+        drop(destroyed);
+        let tagged = match timeout(self.limits.teardown_try, adapter.tagged()).await {
+            Ok(Ok(tagged)) => tagged,
+            Ok(Err(failure)) => {
+                not_listed(adapter, failure.reason.word());
                 return Ok(report);
             }
-            Ok(Err(failure)) => failure.reason.word(),
-            Err(_) => "no answer in time",
+            Err(_) => {
+                not_listed(adapter, "no answer in time");
+                return Ok(report);
+            }
         };
-        warn!(provider.slug = adapter.slug(), reason, "sandboxes could not be listed");
+        let mut strays = Vec::new();
+        for owed in tagged {
+            // An open lease is its run's, or was looked at above.
+            if !lease::is_owed(&self.pool, &owed.lease).await? {
+                strays.push(owed);
+            }
+        }
+        let mut destroyed = stream::iter(strays)
+            .map(async |owed| timeout(self.limits.teardown_try, adapter.destroy(&owed)).await)
+            .buffer_unordered(AT_ONCE);
+        while let Ok(Some(gone)) = timeout_at(until, destroyed.next()).await {
+            report.count(gone.ok().and_then(Result::ok));
+        }
         Ok(report)
     }
 

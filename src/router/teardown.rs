@@ -8,7 +8,7 @@ use sqlx::SqliteConnection;
 use tokio::time::{sleep, timeout};
 use tracing::warn;
 
-use super::adapter::{Gone, Owed};
+use super::adapter::{Adapter, Gone, Owed, Readiness};
 use super::lease::{self, Lease};
 use super::live::Live;
 use super::{Inner, checkpoint, locked};
@@ -21,6 +21,9 @@ use crate::runs::{Attempt, Cost, Outcome, RunState, TeardownState};
 const TRIES: u32 = 3;
 /// How long it waits before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// So long after the platform itself must have destroyed a sandbox it is believed to have, where nobody can ask any more.
+const GIVEN_UP_AFTER: SignedDuration = SignedDuration::from_hours(1);
 
 /// That a sandbox is not certainly gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +40,10 @@ impl Inner {
         let (inner, live) = (self.clone(), live.clone());
         locked(&self.in_care).insert(lease.id.clone());
         tokio::spawn(async move {
-            let (id, shared) = (lease.id.clone(), inner.clone());
+            let (id, shared, mut lease) = (lease.id.clone(), inner.clone(), lease);
             // A task of its own: a panic in there must not leave the lease in nobody's care.
-            let torn_down = tokio::spawn(async move { shared.try_to_destroy(&live, &lease).await });
+            let torn_down =
+                tokio::spawn(async move { shared.try_to_destroy(&live, &mut lease).await });
             let is_gone = torn_down.await.unwrap_or(false);
             locked(&inner.in_care).remove(&id);
             if !is_gone {
@@ -49,7 +53,7 @@ impl Inner {
         });
     }
 
-    async fn try_to_destroy(&self, live: &Live, lease: &Lease) -> bool {
+    async fn try_to_destroy(&self, live: &Live, lease: &mut Lease) -> bool {
         let mut pause = PAUSE;
         for number in 1..=TRIES {
             let paid = self.destroy(lease).await;
@@ -76,14 +80,20 @@ impl Inner {
     }
 
     /// Destroys the sandbox of a lease once, and pays the lease if it is gone. Says what it cost.
-    pub(super) async fn destroy(&self, lease: &Lease) -> Result<(Gone, Cost), StillOwed> {
+    pub(super) async fn destroy(&self, lease: &mut Lease) -> Result<(Gone, Cost), StillOwed> {
         let owed = Owed { lease: lease.id.clone(), handle: lease.handle.clone() };
-        let destroyed = match self.adapter(&lease.provider) {
+        let adapter = self.adapter(&lease.provider).filter(|adapter| is_set_up(adapter.as_ref()));
+        let destroyed = match adapter {
+            // Nobody can ask, and by now the platform has done it itself.
+            None if is_given_up(lease) => Ok(Gone::Already),
             None => Err("its provider is not configured any more"),
             Some(adapter) => {
                 match timeout(self.limits.teardown_try, adapter.destroy(&owed)).await {
                     Ok(Ok(gone)) => Ok(gone),
-                    Ok(Err(failure)) => Err(failure.reason.word()),
+                    Ok(Err(failure)) => {
+                        self.learn_name(lease, failure.handle).await;
+                        Err(failure.reason.word())
+                    }
                     Err(_) => Err("no answer in time"),
                 }
             }
@@ -99,6 +109,7 @@ impl Inner {
             Err(reason) => {
                 let (slug, id) = (&lease.provider, &lease.id);
                 warn!(provider.slug = slug, lease.id = id, reason, "a sandbox is still owed");
+                lease.failures += 1;
                 let counted = lease::fail(&self.pool, &lease.id).await;
                 counted.map(|()| Err(StillOwed::Failed)).map_err(StoreError::from)
             }
@@ -119,6 +130,15 @@ impl Inner {
         passed.is_some_and(|passed| passed < late)
     }
 
+    /// Writes down the name of a sandbox that came to light when it was to be destroyed.
+    async fn learn_name(&self, lease: &mut Lease, handle: Option<String>) {
+        let Some(handle) = handle.filter(|_| lease.handle.is_none()) else { return };
+        if let Err(error) = lease::name(&self.pool, lease, &handle).await {
+            let error: &dyn std::error::Error = &error;
+            warn!(error, "the name of a sandbox could not be written down");
+        }
+    }
+
     async fn pay(&self, lease: &Lease, gone: Gone) -> Result<Cost, StoreError> {
         let at = Timestamp::now();
         let cost = self.cost(lease, at, Some(gone));
@@ -130,18 +150,30 @@ impl Inner {
     }
 
     /// What a sandbox costs that is gone at an instant: from create answered on, or from when it was asked for where that
-    /// answer was lost but a sandbox was found; and never longer than the platform lets it live.
+    /// answer was lost but a sandbox was there; and never longer than the platform lets it live, which is what was quoted.
     pub(super) fn cost(&self, lease: &Lease, at: Timestamp, gone: Option<Gone>) -> Cost {
         let read = |text: &str| text.parse::<Timestamp>().ok();
-        let answered = match (&lease.answered_at, gone) {
-            (Some(answered), _) => read(answered),
-            (None, Some(Gone::Destroyed)) => read(&lease.created_at),
-            (None, _) => None,
+        let adapter = self.adapter(&lease.provider);
+        // Destroying failed before it was not to be found: that it was there is likely, and how long nobody knows.
+        let is_unknown = gone == Some(Gone::Unseen) && lease.failures > 0;
+        let was_there = lease.handle.is_some() || gone == Some(Gone::Destroyed) || is_unknown;
+        let (answered, in_start) = match &lease.answered_at {
+            Some(answered) => (read(answered), Duration::ZERO),
+            None if was_there => {
+                let slice = adapter.map(|adapter| adapter.terms().start_slice);
+                (read(&lease.created_at), slice.unwrap_or_default())
+            }
+            None => (None, Duration::ZERO),
         };
         let Some(answered) = answered else { return Cost::ZERO };
-        let gone = read(&lease.kill_at).map_or(at, |kill| kill.min(at));
+        let in_start = SignedDuration::try_from(in_start).unwrap_or_default();
+        let last = read(&lease.kill_at).and_then(|kill| kill.checked_sub(in_start).ok());
+        let gone = match last {
+            Some(last) if is_unknown => last,
+            Some(last) => last.min(at),
+            None => at,
+        };
         let lifetime = Duration::try_from(gone.duration_since(answered)).unwrap_or_default();
-        let adapter = self.adapter(&lease.provider);
         let variant = adapter.and_then(|adapter| adapter.terms().variant);
         if lease.shape.vcpu.is_zero() {
             return Cost::ZERO;
@@ -150,6 +182,17 @@ impl Inner {
             .cost(&lease.provider, variant, lease.shape, lifetime, day_of(answered))
             .unwrap_or(Cost::ZERO)
     }
+}
+
+/// Whether a provider can be asked for anything.
+fn is_set_up(adapter: &dyn Adapter) -> bool {
+    adapter.readiness() != Readiness::NotConfigured
+}
+
+/// Whether the platform must have destroyed a sandbox long ago.
+fn is_given_up(lease: &Lease) -> bool {
+    let kill_at: Option<Timestamp> = lease.kill_at.parse().ok();
+    kill_at.is_some_and(|kill_at| Timestamp::now().duration_since(kill_at) > GIVEN_UP_AFTER)
 }
 
 /// Milliseconds since an attempt was over.

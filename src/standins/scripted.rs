@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
@@ -155,6 +156,7 @@ impl Adapter for Scripted {
         let evidence = Proof::Confirmed;
         Ok(Created {
             handle: format!("sandbox-{}", order.lease),
+            answered: Timestamp::now(),
             isolation: Applied { value: tier, evidence: Proof::Declared },
             egress: Applied { value: egress, evidence },
             shape: None,

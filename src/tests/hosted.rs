@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use sqlx::SqlitePool;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 
 use crate::access::{self, Caller};
 use crate::catalog::Catalog;
@@ -32,11 +32,11 @@ use crate::standins::scripted::{Script, Scripted};
 use crate::standins::{Standin, daytona as daytona_standin, e2b as e2b_standin};
 
 /// What a provider under test has to start in.
-const START_SLICE: Duration = Duration::from_millis(900);
+const START_SLICE: Duration = Duration::from_millis(1_500);
 /// The wall clock of the code.
-const TIMEOUT: Duration = Duration::from_millis(600);
+const TIMEOUT: Duration = Duration::from_millis(1_200);
 /// How long a sandbox whose order was never answered may still come.
-const LATE: Duration = Duration::from_millis(2_500);
+const LATE: Duration = Duration::from_millis(4_000);
 /// How long a try to destroy a sandbox may take.
 const TEARDOWN_TRY: Duration = Duration::from_millis(800);
 /// How long a test waits for what comes by itself.
@@ -78,6 +78,7 @@ struct Chain {
     standin: Standin,
     other: Scripted,
     providers: Vec<&'static str>,
+    _reserved: TcpSocket,
     _folder: tempfile::TempDir,
 }
 
@@ -92,13 +93,12 @@ impl Chain {
         let folder = tempfile::tempdir().unwrap();
         let pool = database::open(&folder.path().join("thud.sqlite")).await.unwrap();
         let standin = standin(provider).await;
+        // A port that is taken, and at which nobody listens.
+        let reserved = TcpSocket::new_v4().unwrap();
+        reserved.bind(([127, 0, 0, 1], 0).into()).unwrap();
         let url = match address {
             Address::Its => standin.url(),
-            // Nobody listens at a port that was free a moment ago.
-            Address::Refused => {
-                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-                format!("http://{}", listener.local_addr().unwrap())
-            }
+            Address::Refused => format!("http://{}", reserved.local_addr().unwrap()),
             Address::Unknown => "http://nobody.invalid:1".to_owned(),
             Address::NoTls => standin.url().replace("http://", "https://"),
         };
@@ -109,7 +109,7 @@ impl Chain {
         let limits = Limits { teardown_try: TEARDOWN_TRY, late_sandbox: LATE, ..Limits::default() };
         let adapters: Vec<Arc<dyn Adapter>> = vec![adapter, Arc::new(other.clone())];
         let router = SandboxRouter::new(pool.clone(), catalog.clone(), adapters, limits);
-        Self { router, pool, standin, other, providers, _folder: folder }
+        Self { router, pool, standin, other, providers, _reserved: reserved, _folder: folder }
     }
 
     async fn token(&self) -> Caller {

@@ -3,10 +3,25 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Number;
 
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
 use crate::money::Quantity;
+
+/// The state of what is no more.
+pub const DESTROYED: &str = "destroyed";
+
+/// What an answer says of the wall of a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wall {
+    /// It is this.
+    Said(Tier),
+    /// Nothing.
+    NotSaid,
+    /// A class that was unknown when this was written.
+    Unknown,
+}
 
 /// A sandbox, from any answer.
 #[derive(Debug, Clone, Deserialize)]
@@ -21,10 +36,10 @@ pub struct Sandbox {
     pub network_block_all: Option<bool>,
     #[serde(rename = "sandboxClass")]
     class: Option<String>,
-    /// Sizes are whole numbers: vCPU and GiB.
-    cpu: Option<u32>,
-    memory: Option<u32>,
-    disk: Option<u32>,
+    /// vCPU and GiB.
+    cpu: Option<Number>,
+    memory: Option<Number>,
+    disk: Option<Number>,
     /// Where its toolbox is.
     pub toolbox_proxy_url: Option<String>,
 }
@@ -33,8 +48,8 @@ pub struct Sandbox {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// What is on it.
-    pub items: Vec<Sandbox>,
+    /// What is on it: sandboxes, each read by itself.
+    pub items: Vec<serde_json::Value>,
     /// The way to the next one.
     pub next_cursor: Option<String>,
 }
@@ -67,7 +82,7 @@ impl Sandbox {
 
     /// Whether it is certainly no more.
     pub fn is_gone(&self) -> bool {
-        self.state.as_deref() == Some("destroyed")
+        self.state.as_deref() == Some(DESTROYED)
     }
 
     /// What a label says.
@@ -75,23 +90,26 @@ impl Sandbox {
         self.labels.as_ref()?.get(name).map(String::as_str)
     }
 
-    /// The wall, where its class says it.
-    pub fn tier(&self) -> Option<Tier> {
-        match self.class.as_deref()? {
-            "container" => Some(Tier::Container),
-            "vm" | "linux-vm" => Some(Tier::VirtualMachine),
-            // An unknown class says nothing.
-            _ => None,
+    /// The wall, as far as its class says it.
+    pub fn wall(&self) -> Wall {
+        match self.class.as_deref() {
+            None => Wall::NotSaid,
+            Some(class) if class.contains("container") => Wall::Said(Tier::Container),
+            // `linux-vm` and its like.
+            Some(class) if class.split(['-', '_']).any(|part| part == "vm") => {
+                Wall::Said(Tier::VirtualMachine)
+            }
+            Some(_) => Wall::Unknown,
         }
     }
 
     /// Its size, where all of it is said.
     pub fn shape(&self) -> Option<Shape> {
-        let whole = |number: Option<u32>| number.map(|number| Quantity::from(u64::from(number)));
+        let read = |number: &Option<Number>| Quantity::parse(&number.as_ref()?.to_string()).ok();
         Some(Shape {
-            vcpu: whole(self.cpu)?,
-            memory_gib: whole(self.memory)?,
-            disk_gib: whole(self.disk)?,
+            vcpu: read(&self.cpu)?,
+            memory_gib: read(&self.memory)?,
+            disk_gib: read(&self.disk)?,
         })
     }
 }

@@ -4,7 +4,7 @@
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-use super::super::adapter::{Ended, Failure, Remains};
+use super::super::adapter::{Ended, Remains};
 use super::super::outbound::Answer;
 use crate::runs::Reason;
 
@@ -27,22 +27,23 @@ fn message(answer: &Answer) -> String {
     }
 }
 
-/// Why no sandbox was made.
-pub fn create(answer: &Answer) -> Failure {
+/// Why no sandbox was made: of what kind it is, and what may have been left.
+pub fn create(answer: &Answer) -> (Reason, Remains) {
     let message = message(answer);
-    let (reason, remains) = match answer.status.as_u16() {
+    match answer.status.as_u16() {
         403 if message.starts_with("Organization is suspended") => {
             (Reason::Quota, Remains::Nothing)
         }
         401 | 403 => (Reason::Auth, Remains::Nothing),
+        404 | 422 => (Reason::BadRequest, Remains::Nothing),
         400 => bad_request(&message),
         429 => (Reason::RateLimited, Remains::Nothing),
         // Of two orders of one name the first arrived, but its sandbox was not found.
         409 | 500..=599 => (Reason::Outage, Remains::Perhaps),
-        status if (400..500).contains(&status) => (Reason::BadRequest, Remains::Nothing),
+        // Of edges in front, which cannot know.
+        status if (400..500).contains(&status) => (Reason::BadRequest, Remains::Perhaps),
         _ => (Reason::Protocol, Remains::Perhaps),
-    };
-    answer.failure(reason, remains)
+    }
 }
 
 /// What a 400 means: only its text says it.
@@ -56,21 +57,12 @@ fn bad_request(message: &str) -> (Reason, Remains) {
         (Reason::Outage, Remains::Perhaps)
     } else if is_limit || is_size {
         (Reason::Quota, Remains::Nothing)
-    } else {
+    } else if message.starts_with("Snapshot ") {
         (Reason::BadRequest, Remains::Nothing)
+    } else {
+        // A text that was unknown when this was written.
+        (Reason::BadRequest, Remains::Perhaps)
     }
-}
-
-/// Why another call of the API was refused.
-pub fn control(answer: &Answer) -> Failure {
-    let reason = match answer.status.as_u16() {
-        401 | 403 => Reason::Auth,
-        429 => Reason::RateLimited,
-        500..=599 => Reason::Outage,
-        status if (400..500).contains(&status) => Reason::BadRequest,
-        _ => Reason::Protocol,
-    };
-    answer.failure(reason, Remains::Perhaps)
 }
 
 /// What became of code where the toolbox did not answer with a result: not run, or nobody knows. 408 is read elsewhere.
@@ -94,7 +86,7 @@ pub fn run(answer: &Answer) -> Ended {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::{HeaderMap, HeaderValue};
+    use reqwest::header::HeaderMap;
 
     use super::*;
 
@@ -118,7 +110,8 @@ mod tests {
             (400, "CPU request 8 exceeds maximum allowed per sandbox (4)", Reason::Quota, nothing),
             (400, "Sandbox failed to start: boom", Reason::Outage, Remains::Perhaps),
             (400, "Snapshot x not found. Did you add it?", Reason::BadRequest, nothing),
-            (400, "name must be a string", Reason::BadRequest, nothing),
+            (400, "name must be a string", Reason::BadRequest, Remains::Perhaps),
+            (408, "", Reason::BadRequest, Remains::Perhaps),
             (409, "Sandbox with name x already exists", Reason::Outage, Remains::Perhaps),
             (429, "ThrottlerException: Too Many Requests", Reason::RateLimited, nothing),
             (422, "no", Reason::BadRequest, nothing),
@@ -128,24 +121,14 @@ mod tests {
             (504, "", Reason::Outage, Remains::Perhaps),
             (307, "", Reason::Protocol, Remains::Perhaps),
         ] {
-            let failure = create(&answer(status, message));
-            assert_eq!((failure.reason, failure.remains), (reason, remains), "{status} {message}");
+            assert_eq!(create(&answer(status, message)), (reason, remains), "{status} {message}");
         }
         let mut validation = answer(400, "");
         validation.body = r#"{"message":["No available runners","b"]}"#.into();
-        assert_eq!(create(&validation).reason, Reason::Capacity, "several messages are one");
+        assert_eq!(create(&validation).0, Reason::Capacity, "several messages are one");
         let mut edge = answer(502, "");
         edge.body = "<html>".into();
-        assert_eq!(create(&edge).reason, Reason::Outage);
-    }
-
-    #[test]
-    fn a_wish_to_be_left_alone_is_read_from_the_limiter_that_made_it() {
-        let mut too_often = answer(429, "ThrottlerException: Too Many Requests");
-        let seconds = HeaderValue::from_static("12");
-        too_often.headers.insert("retry-after-sandbox-create", seconds);
-        let wait = create(&too_often).retry_after;
-        assert_eq!(wait.map(|wait| wait.as_secs()), Some(12));
+        assert_eq!(create(&edge).0, Reason::Outage);
     }
 
     #[test]

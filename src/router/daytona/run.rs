@@ -1,5 +1,7 @@
 //! The way to one sandbox, and the code that goes over it once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -9,7 +11,7 @@ use serde_json::json;
 use tokio::time::timeout_at;
 
 use super::super::adapter::{Ended, Failure, Sandbox, Snippet, Watch};
-use super::super::outbound::{Answer, is_unsent, secret_header, sent};
+use super::super::outbound::{Answer, secret_header, sent};
 use super::wrapper::{self, Printed};
 use super::{Daytona, api, refusals};
 use crate::runs::{Reason, Stage, Stream};
@@ -55,15 +57,23 @@ impl Sandbox for Way {
         let script = wrapper::script(&self.attempt, code.language, code.code, limit, most);
         let seconds = (limit + PLATFORM_GRACE).as_millis().div_ceil(1000);
         let body = json!({ "command": script, "timeout": seconds }).to_string();
+        // Set when the connection is there and the code begins to be written.
+        let is_sent = Arc::new(AtomicBool::new(false));
+        let sending = is_sent.clone();
         let call = secret_header("Bearer ", &inner.settings.api_key)
             .and_then(|key| Ok((key, inner.toolbox.call(Method::POST, &self.url)?)));
         let call = match call {
             // In pieces, without its length: the platform's proxy sends a request of known length a second time when the
             // first gets no answer.
-            Ok((key, call)) => call
-                .header("authorization", key)
-                .header("content-type", "application/json")
-                .body(Body::wrap_stream(stream::iter([Ok::<_, std::io::Error>(body)]))),
+            Ok((key, call)) => {
+                let body = stream::once(async move {
+                    sending.store(true, Ordering::SeqCst);
+                    Ok::<_, std::io::Error>(body)
+                });
+                call.header("authorization", key)
+                    .header("content-type", "application/json")
+                    .body(Body::wrap_stream(body))
+            }
             Err(failure) => return Ended::Lost(failure),
         };
         if watch.code_starts().await.is_err() {
@@ -73,7 +83,7 @@ impl Sandbox for Way {
         let read = async {
             let response = match sent(call).await {
                 Ok(response) => response,
-                Err(failure) if is_unsent(&failure) => return Ended::NotRun(failure),
+                Err(failure) if !is_sent.load(Ordering::SeqCst) => return Ended::NotRun(failure),
                 Err(failure) => return Ended::Lost(failure),
             };
             // Two outputs as base64, which is four thirds of them.
@@ -84,7 +94,13 @@ impl Sandbox for Way {
             }
         };
         let ended = timeout_at((begun + limit + ANSWER_PATIENCE).into(), read).await;
-        ended.unwrap_or_else(|_| Ended::TimedOut { duration: begun.elapsed() })
+        ended.unwrap_or_else(|_| {
+            if is_sent.load(Ordering::SeqCst) {
+                Ended::TimedOut { duration: begun.elapsed() }
+            } else {
+                Ended::NotRun(Failure::leaving_perhaps(Reason::Outage))
+            }
+        })
     }
 }
 
@@ -110,13 +126,15 @@ impl Way {
                     watch.output(stream, &bytes);
                     watch.dropped(stream, dropped);
                 }
-                let duration = result.duration;
+                // The sandbox says it, so it can say anything.
+                let duration = result.duration.min(begun.elapsed());
                 if result.is_late {
                     Ended::TimedOut { duration }
                 } else {
                     Ended::Exited { exit_code: result.exit_code, duration }
                 }
             }
+            Printed::NoFolder => Ended::NotRun(Failure::leaving_perhaps(Reason::Outage)),
             // Somebody in between sent it twice, and this is the answer to the second.
             Printed::Replay => Ended::Lost(Failure::leaving_perhaps(Reason::LostConnection)),
             Printed::Other => Ended::Lost(Failure::leaving_perhaps(Reason::Protocol)),

@@ -17,6 +17,10 @@ use crate::runs::Language;
 pub const REPLAY_EXIT_CODE: i32 = 97;
 /// What it prints before the attempt's name.
 const REPLAY: &str = "thud-replay";
+/// The exit code of a script that cannot write anything.
+const NO_FOLDER_EXIT_CODE: i32 = 98;
+/// What it prints before the attempt's name.
+const NO_FOLDER: &str = "thud-no-folder";
 /// What a result begins with: the name and version of this format.
 const RESULT: &str = "thud-result 1";
 /// Characters of base64 on a line of the script.
@@ -46,7 +50,8 @@ pub fn script(
     format!(
         "# thud 1 {attempt} {word} {limit_ms} {output_bytes_max}\n\
          d=\"${{TMPDIR:-/tmp}}/thud-{attempt}\"\n\
-         mkdir \"$d\" 2>/dev/null || {{ echo '{REPLAY} {attempt}'; exit {REPLAY_EXIT_CODE}; }}\n\
+         mkdir \"$d\" 2>/dev/null || {{ [ -d \"$d\" ] && echo '{REPLAY} {attempt}' && exit {REPLAY_EXIT_CODE}; \
+         echo '{NO_FOLDER} {attempt}'; exit {NO_FOLDER_EXIT_CODE}; }}\n\
          base64 -d >\"$d/{file}\" <<'THUD_CODE'\n{}\nTHUD_CODE\n\
          cat >\"$d/run\" <<'THUD_RUN'\n{}\nTHUD_RUN\n\
          exec sh \"$d/run\" \"$d\" {output_bytes_max} {seconds} {attempt} {program} \"$d/{file}\" </dev/null\n",
@@ -56,13 +61,14 @@ pub fn script(
 }
 
 /// What runs in there: folder, limit of each output, limit of time, name, and the command. The pipes are read to their end
-/// by two readers, which keep the beginning, written as it comes, and count the rest. `timeout` makes a group of the command and kills all of
-/// it; what is left of the group after the command has ended is killed too. A reader that still waits then, because
-/// something has left the group with the pipe in hand, is given up after a moment.
+/// by two readers, which keep the beginning, written as it comes, and count the rest. `timeout` makes a group of the command
+/// and kills all of it; what is left of the group after the command has ended is killed too. A reader that still waits then,
+/// because something has left the group with the pipe in hand, is given up after a moment.
 const RUN: &str = r#"d=$1 most=$2 limit=$3 name=$4
 shift 4
 at_once=$(command -v stdbuf >/dev/null && echo 'stdbuf -o0')
-read_to() { $at_once head -c "$most" >"$d/$1"; wc -c >"$d/$1.dropped"; }
+# Whoever is given up below must not hold what the platform reads.
+read_to() { exec 2>/dev/null; $at_once head -c "$most" >"$d/$1"; wc -c >"$d/$1.dropped"; }
 now() { n=$(date +%s%N); echo $((n / 1000000)); }
 mkfifo "$d/1" "$d/2"
 read_to out <"$d/1" & r1=$!
@@ -72,6 +78,7 @@ timeout -s KILL "$limit" "$@" >"$d/1" 2>"$d/2" & code=$!
 wait "$code" 2>/dev/null
 status=$?
 took=$(($(now) - from))
+[ "$took" -lt 0 ] && took=0
 kill -9 -"$code" 2>/dev/null
 i=0
 while kill -0 "$r1" 2>/dev/null || kill -0 "$r2" 2>/dev/null; do
@@ -94,6 +101,8 @@ echo"#;
 pub enum Printed {
     /// The code ended, or the limit ended it.
     Result(Result),
+    /// The script could write nothing, and so ran nothing.
+    NoFolder,
     /// The script had arrived before: what the first one does is not known.
     Replay,
     /// Something else: the code has broken the script that ran it.
@@ -117,13 +126,20 @@ pub struct Result {
 
 /// Reads what the script of an attempt printed.
 pub fn read(attempt: &str, printed: &str) -> Printed {
-    let mut lines = printed.lines();
+    let result = format!("{RESULT} {attempt} ");
+    let (replay, no_folder) = (format!("{REPLAY} {attempt}"), format!("{NO_FOLDER} {attempt}"));
+    // The shell itself may have complained before.
+    let is_ours = |line: &&str| line.starts_with(&result) || *line == replay || *line == no_folder;
+    let mut lines = printed.lines().skip_while(|line| !is_ours(line));
     let first = lines.next().unwrap_or_default();
-    if first == format!("{REPLAY} {attempt}") {
+    if first == replay {
         return Printed::Replay;
     }
+    if first == no_folder {
+        return Printed::NoFolder;
+    }
     let mut read = || -> Option<Result> {
-        let figures = first.strip_prefix(RESULT)?.strip_prefix(' ')?.strip_prefix(attempt)?;
+        let figures = first.strip_prefix(&result)?;
         let figures: Vec<u64> = figures
             .split_whitespace()
             .map(str::parse)
@@ -144,7 +160,7 @@ pub fn read(attempt: &str, printed: &str) -> Printed {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Read, Write};
     use std::process::{Command, Stdio};
     use std::time::Instant;
 
@@ -155,15 +171,17 @@ mod tests {
 
     /// Runs the script as Daytona does: on the standard input of a shell, both outputs in one. The code is ours.
     fn run_by(shell: &str, folder: &std::path::Path, script: &str) -> (i32, String) {
-        let mut child = Command::new(shell)
-            .env("TMPDIR", folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut command = Command::new(shell);
+        command.env("TMPDIR", folder).stdin(Stdio::piped());
+        command.stdout(writer.try_clone().unwrap()).stderr(writer);
+        let mut child = command.spawn().unwrap();
+        drop(command);
         child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+        // The platform waits for the end of the pipe, whoever holds it.
+        let mut printed = String::new();
+        reader.read_to_string(&mut printed).unwrap();
+        (child.wait().unwrap().code().unwrap(), printed)
     }
 
     fn run(language: Language, code: &str, limit: Duration) -> Result {
@@ -218,12 +236,27 @@ mod tests {
     fn what_the_code_leaves_running_does_not_hold_its_end_up() {
         let begun = Instant::now();
         for code in
-            ["echo first; sleep 78 & exit 4", "echo first; setsid sleep 3 & sleep 0.2; exit 4"]
+            ["echo first; sleep 78 & exit 4", "echo first; setsid sleep 30 & sleep 0.2; exit 4"]
         {
             let result = run(Language::Bash, code, LIMIT);
             assert_eq!((result.exit_code, result.stdout.0), (4, b"first\n".to_vec()), "{code}");
         }
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn what_the_shell_itself_complains_of_does_not_hide_the_result() {
+        let printed = "bash: warning: setlocale\nthud-result 1 a1 3 7 0 0 0\naGk=\n\n";
+        let Printed::Result(result) = read("a1", printed) else { panic!() };
+        assert_eq!((result.exit_code, result.stdout.0), (3, b"hi".to_vec()));
+    }
+
+    #[test]
+    fn a_script_that_can_write_nothing_runs_nothing() {
+        let script = script("a1", Language::Bash, "echo no", LIMIT, MOST);
+        let nowhere = std::path::Path::new("/nowhere/at/all");
+        let (_, printed) = run_by("bash", nowhere, &script);
+        assert_eq!(read("a1", &printed), Printed::NoFolder);
     }
 
     #[test]

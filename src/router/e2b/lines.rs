@@ -112,12 +112,16 @@ fn event(line: &[u8]) -> Result<Event, Malformed> {
     }
 }
 
-/// What the beginning of a line that is too long says: output, or nothing of the run.
+/// What the beginning of a line that is too long says: output, an error, or nothing of the run.
 fn beginning(mut line: Vec<u8>, over: u64) -> Event {
     for _ in 0..=ESCAPE_BYTES_MAX {
         let whole = format!("{}\"}}", String::from_utf8_lossy(&line));
-        if let Ok(Event::Output { stream, text, .. }) = event(whole.as_bytes()) {
-            return Event::Output { stream, text, dropped_bytes: over };
+        match event(whole.as_bytes()) {
+            Ok(Event::Output { stream, text, .. }) => {
+                return Event::Output { stream, text, dropped_bytes: over };
+            }
+            Ok(event) => return event,
+            Err(Malformed) => {}
         }
         line.pop();
     }
@@ -209,6 +213,13 @@ mod tests {
             assert!(text.len() > LINE_BYTES_MAX / 4, "{filler}");
             assert!(*dropped_bytes >= LINE_BYTES_MAX as u64, "{filler}");
         }
+        // An error is one, however much it says.
+        let mut lines = Lines::default();
+        lines.push(b"{\"type\":\"error\",\"name\":\"ValueError\",\"value\":\"").unwrap();
+        lines.push("x".repeat(2 * LINE_BYTES_MAX).as_bytes()).unwrap();
+        let events = lines.push(b"\",\"traceback\":\"t\"}\n").unwrap();
+        let [Event::Error { name, .. }] = events.as_slice() else { panic!("{}", events.len()) };
+        assert_eq!(name, "ValueError");
         // A picture is nothing that counts.
         let mut lines = Lines::default();
         lines.push(b"{\"type\":\"result\",\"png\":\"").unwrap();

@@ -4,7 +4,7 @@
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-use super::super::adapter::{Ended, Failure, Remains};
+use super::super::adapter::{Ended, Remains};
 use super::super::outbound::Answer;
 use crate::runs::Reason;
 
@@ -12,6 +12,8 @@ use crate::runs::Reason;
 const CONCURRENCY: &str = "you have reached the maximum number of concurrent";
 /// What a proxy says of a sandbox that is gone.
 const NOT_FOUND: &str = "The sandbox was not found";
+/// How the interpreter begins when it can make no context for code.
+const NO_CONTEXT: &[u8] = b"Failed to create context";
 /// What an `error_code` of a repeated order begins with.
 const IDEMPOTENCY: &str = "idempotency_";
 
@@ -28,11 +30,11 @@ impl Body {
     }
 }
 
-/// Why no sandbox was made.
-pub fn create(answer: &Answer) -> Failure {
+/// Why no sandbox was made: of what kind it is, and what may have been left.
+pub fn create(answer: &Answer) -> (Reason, Remains) {
     let body = Body::of(answer);
     let is_repeated = body.error_code.is_some_and(|code| code.starts_with(IDEMPOTENCY));
-    let (reason, remains) = match answer.status.as_u16() {
+    match answer.status.as_u16() {
         // Somebody in between sent it twice: one of the two may have made it.
         409 | 422 if is_repeated => (Reason::Outage, Remains::Perhaps),
         401 | 403 => (Reason::Auth, Remains::Nothing),
@@ -44,20 +46,7 @@ pub fn create(answer: &Answer) -> Failure {
         504 => (Reason::StartTimeout, Remains::Perhaps),
         500..=599 => (Reason::Outage, Remains::Perhaps),
         _ => (Reason::Protocol, Remains::Perhaps),
-    };
-    answer.failure(reason, remains)
-}
-
-/// Why another call of the control plane was refused.
-pub fn control(answer: &Answer) -> Failure {
-    let reason = match answer.status.as_u16() {
-        401 | 403 => Reason::Auth,
-        429 => Reason::RateLimited,
-        500..=599 => Reason::Outage,
-        status if (400..500).contains(&status) => Reason::BadRequest,
-        _ => Reason::Protocol,
-    };
-    answer.failure(reason, Remains::Perhaps)
+    }
 }
 
 /// Which service in a sandbox answered.
@@ -72,8 +61,6 @@ pub enum Service {
 /// What became of code where the answer to it is no 200: not run, or nobody knows.
 pub fn run(answer: &Answer, service: Service) -> Ended {
     let failure = |reason| answer.failure(reason, Remains::Perhaps);
-    let is_text =
-        Body::of(answer).message.is_empty() && !answer.body.trim_ascii().starts_with(b"<");
     match answer.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Ended::NotRun(failure(Reason::Auth)),
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
@@ -84,8 +71,10 @@ pub fn run(answer: &Answer, service: Service) -> Ended {
         StatusCode::BAD_GATEWAY if Body::of(answer).message == NOT_FOUND => {
             Ended::NotRun(failure(Reason::Outage))
         }
-        // The interpreter itself says so in plain text, when it can make no context; that is before any code.
-        StatusCode::INTERNAL_SERVER_ERROR if service == Service::Interpreter && is_text => {
+        // The interpreter itself says so, before any code.
+        StatusCode::INTERNAL_SERVER_ERROR
+            if service == Service::Interpreter && answer.body.starts_with(NO_CONTEXT) =>
+        {
             Ended::NotRun(failure(Reason::Outage))
         }
         // That the port is not open is also said where the connection broke in the middle.
@@ -157,20 +146,16 @@ mod tests {
             (307, "", Reason::Protocol, Remains::Perhaps),
             (204, "", Reason::Protocol, Remains::Perhaps),
         ] {
-            let failure = create(&answer(status, body));
-            assert_eq!((failure.reason, failure.remains), (reason, remains), "{status} {body}");
-            assert_eq!(failure.http_status, Some(status));
+            assert_eq!(create(&answer(status, body)), (reason, remains), "{status} {body}");
         }
     }
 
     #[test]
     fn too_many_calls_and_too_many_sandboxes_are_told_apart() {
         let mut too_often = answer(429, r#"{"code":429,"message":"Rate limit exceeded"}"#);
-        assert_eq!(create(&too_often).reason, Reason::Quota, "nobody says when to come back");
+        assert_eq!(create(&too_often).0, Reason::Quota, "nobody says when to come back");
         too_often.headers.insert("retry-after", HeaderValue::from_static("7"));
-        let failure = create(&too_often);
-        assert_eq!(failure.reason, Reason::RateLimited);
-        assert_eq!(failure.retry_after.map(|wait| wait.as_secs()), Some(7));
+        assert_eq!(create(&too_often).0, Reason::RateLimited);
     }
 
     #[test]
@@ -193,13 +178,17 @@ mod tests {
             (Interpreter, 429, r#"{"message":"too many connections"}"#, Some(Reason::RateLimited)),
             (Interpreter, 400, "Invalid sandbox ID", Some(Reason::BadRequest)),
             (Interpreter, 422, r#"{"detail":[]}"#, Some(Reason::BadRequest)),
-            (Interpreter, 500, "could not create context", Some(Reason::Outage)),
+            (Interpreter, 500, "Failed to create context: {}", Some(Reason::Outage)),
             (Processes, 401, r#"{"code":401,"message":"no"}"#, Some(Reason::Auth)),
             // The same words where the connection broke in the middle: what ran is not known.
             (Interpreter, 502, shut, None),
             (Processes, 502, shut, None),
             (Processes, 502, "Failed to route request to sandbox", None),
             (Interpreter, 500, HTML, None),
+            (Interpreter, 500, "", None),
+            (Interpreter, 500, "Internal Server Error", None),
+            (Interpreter, 500, r#"{"error":"x"}"#, None),
+            (Processes, 500, "Failed to create context: {}", None),
             (Processes, 500, "internal", None),
             (Interpreter, 503, "", None),
             (Processes, 504, HTML, None),

@@ -20,7 +20,7 @@ const INTERPRETER_PORT: u16 = 49_999;
 /// Linux takes arguments of up to 128 KiB: longer commands come in parts, of so many bytes at most.
 const ARGUMENT_BYTES_MAX: usize = 100 * 1024;
 /// What puts the parts together again.
-const JOINED: &str = "eval \"$1$2$3\"";
+const JOINED: &str = "c=$1$2$3; set --; eval \"$c\"";
 /// How long after the wall clock the process service has to say that it has killed the command.
 const KILL_GRACE: Duration = Duration::from_millis(500);
 /// How the interpreter is told that the connection should be looked after, seconds; as the vendor's clients do.
@@ -56,7 +56,8 @@ impl Way {
 
     /// Opens the connection that the code will take, and sees that somebody is there.
     pub async fn open(&self) -> Result<(), Failure> {
-        let answer = Answer::to(self.call(Method::GET, "/health")?).await?;
+        let looked = self.e2b.0.sandboxes.look(|| self.call(Method::GET, "/health"));
+        let answer = looked.await?;
         if answer.status.is_success() {
             return Ok(());
         }
@@ -85,7 +86,11 @@ impl Way {
         let token = |token: &Option<SecretString>| {
             token.as_ref().map(|token| secret_header("", token)).transpose()
         };
-        if let Some(value) = token(&self.made.envd_access_token)? {
+        // The interpreter wants it only to ask for environment variables, and there are none: what it does not need does not
+        // enter the sandbox.
+        if self.service() == Service::Processes
+            && let Some(value) = token(&self.made.envd_access_token)?
+        {
             call = call.header("x-access-token", value);
         }
         if let Some(value) = token(&self.made.traffic_access_token)? {
@@ -216,10 +221,15 @@ async fn interpreted(mut response: Response, watch: &dyn Watch, begun: Instant) 
                         watch.output(Stream::Stderr, format!("{value}\n").as_bytes());
                     }
                 }
-                lines::Event::Error { name, .. } if LOST.contains(&name.as_str()) => {
+                // What code raises has a traceback.
+                lines::Event::Error { name, traceback, .. }
+                    if traceback.is_empty() && LOST.contains(&name.as_str()) =>
+                {
                     return lost(Reason::LostConnection);
                 }
-                lines::Event::Error { name, value, .. } if name == KERNEL_DIED => {
+                lines::Event::Error { name, value, traceback }
+                    if traceback.is_empty() && name == KERNEL_DIED =>
+                {
                     exit_code = 1;
                     let text = format!("The interpreter died: {value}\n");
                     watch.output(Stream::Stderr, text.as_bytes());

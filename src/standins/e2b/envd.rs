@@ -43,7 +43,7 @@ const SHELLS: [&str; 4] = ["/bin/bash", "bash", "/bin/sh", "sh"];
 /// The users that there are.
 const USERS: [&str; 2] = ["user", "root"];
 /// A script that runs its arguments: code that is longer than one argument comes in several.
-const EVALUATE: &str = r#"eval "$1$2$3""#;
+const EVALUATE: &str = r#"c=$1$2$3; set --; eval "$c""#;
 
 /// The processes of a sandbox by their numbers; each is ended by naming a signal.
 pub type Processes = Mutex<BTreeMap<u32, watch::Sender<Option<&'static str>>>>;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use super::{Address, Chain, LATE, Provider, adapter, catalog, standin};
+use crate::router::adapter::Owed;
 use crate::runs::{AttemptOutcome, Egress, Outcome, OutputMode, Proof, Reason, Receipt};
 use crate::standins::faults::{Fault, Stage, What};
 
@@ -65,7 +66,7 @@ async fn the_wall_clock_ends_code_and_leaves_what_it_wrote() {
         let (Receipt { run, output, .. }, took) = chain.run("python", "say:before;loop").await;
         assert_eq!(run.outcome, Some(Outcome::TimedOut), "{provider:?} {run:#?}");
         assert_eq!(output.unwrap().stdout, "before\n", "{provider:?}");
-        assert!(took < Duration::from_secs(4), "{provider:?} {took:?}");
+        assert!(took < Duration::from_secs(6), "{provider:?} {took:?}");
         chain.paid("a loop").await;
     }
 }
@@ -99,6 +100,19 @@ async fn a_wrong_key_is_told_apart_and_shown_nowhere() {
         let failure = adapter.tagged().await.unwrap_err();
         assert_eq!(failure.reason, Reason::Auth, "{provider:?}");
         assert!(!format!("{failure:?}").contains(&key), "{provider:?}");
+        // Not even where the platform repeats it.
+        let echo = serde_json::json!({ "message": format!("{key} is not known") }).to_string();
+        for stage in [Stage::List, Stage::Delete] {
+            standin.script(vec![Fault::at(stage, What::answer(401, echo.clone()))]);
+            let owed = Owed { lease: "a1".to_owned(), handle: Some("i1".to_owned()) };
+            for failure in [adapter.tagged().await.err(), adapter.destroy(&owed).await.err()]
+                .into_iter()
+                .flatten()
+            {
+                let text = format!("{failure:?}");
+                assert!(!text.contains(&key), "{provider:?} {text}");
+            }
+        }
     }
 }
 
@@ -146,7 +160,7 @@ async fn two_sites_with_one_key_leave_each_others_sandboxes_alone() {
 async fn a_sandbox_that_comes_after_its_deadline_is_destroyed() {
     for provider in BOTH {
         let chain = first(provider).await;
-        let late = What::DelayMs { ms: 1_800 };
+        let late = What::DelayMs { ms: 2_200 };
         chain.standin.script(vec![Fault::at(Stage::Create, late).times(1)]);
         let (Receipt { run, .. }, _) = chain.run("python", "say:hello").await;
         assert_eq!(run.attempts[0].reason, Some(Reason::StartTimeout), "{provider:?}");

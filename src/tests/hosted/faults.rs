@@ -115,6 +115,9 @@ async fn check(provider: Provider, is_first: bool, row: &Row, catalog: &Arc<Cata
     let most = START_SLICE + Duration::from_secs(2) + TIMEOUT + Duration::from_secs(5);
     assert!(took < most, "{text}\ntook {took:?}");
 
+    let (answered, deadline) = (run.final_at.as_deref(), run.deadline_at.as_deref());
+    assert!(answered <= deadline, "{text}\n{answered:?} is after {deadline:?}");
+
     chain.paid(&name).await;
     let receipt = chain.router.receipt(&run.id).await.unwrap().unwrap();
     for attempt in &receipt.run.attempts {
@@ -149,7 +152,7 @@ fn of_any_create() -> Vec<Row> {
         at(Create, What::CutAfter {}, Fails(Reason::LostConnection)),
         at(Create, What::CutWithin { bytes: 9 }, Fails(Reason::LostConnection)),
         // The answer comes when nobody waits for it any more, and with it a sandbox.
-        at(Create, What::DelayMs { ms: 1_500 }, Fails(Reason::StartTimeout)),
+        at(Create, What::DelayMs { ms: 2_200 }, Fails(Reason::StartTimeout)),
         answer(Create, 401, r#"{"message":"no"}"#, Fails(Reason::Auth)),
         answer(Create, 403, r#"{"message":"no"}"#, Fails(Reason::Auth)),
         answer(Create, 404, r#"{"message":"no"}"#, Fails(Reason::BadRequest)),

@@ -47,7 +47,7 @@ async fn a_command_comes_in_frames() {
     assert_eq!(standin.executions_of("lease-1"), 4);
 }
 
-const EVALUATE_PARTS: &str = r#"eval "$1$2$3""#;
+const EVALUATE_PARTS: &str = r#"c=$1$2$3; set --; eval "$c""#;
 
 #[tokio::test]
 async fn a_command_that_cannot_start_is_refused_in_its_stream() {
