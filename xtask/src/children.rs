@@ -1,10 +1,12 @@
 //! Programs that we start: each is ended when we are, whether by an error, Ctrl-C or a signal.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::sleep;
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -16,6 +18,8 @@ pub const INTERRUPTED_CODE: u8 = 130;
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(20);
+/// How much of a first line is read.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -87,6 +91,25 @@ impl Running {
     pub fn output(&mut self) -> Result<String> {
         let mut pipe = self.child.stdout.take().context("the output is not piped")?;
         Ok(std::io::read_to_string(&mut pipe)?)
+    }
+
+    /// The first line that the program prints, if its output was piped to us. What it prints later is read by nobody.
+    pub fn first_line(&mut self, limit: Duration) -> Result<String> {
+        let pipe = self.child.stdout.take().context("the output is not piped")?;
+        let (sender, receiver) = channel();
+        // It ends with the program's output, and so with the program.
+        spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(pipe.take(LINE_BYTES_MAX)).read_line(&mut line);
+            // Nobody listens any more after the limit.
+            let _ = sender.send(read.map(|_| line));
+        });
+        let line = receiver.recv_timeout(limit);
+        let line = line.with_context(|| format!("silent for {} seconds", limit.as_secs()))??;
+        if line.is_empty() {
+            bail!("ended without a word");
+        }
+        Ok(line)
     }
 
     /// Waits for the program's own end.

@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
 
-use crate::children::{ask, run as run_child};
-use crate::packages;
+use crate::children::run as run_child;
+use crate::hash::hash;
 use crate::progress::step;
 use crate::project::Project;
+use crate::python::{Environment, Wanted};
 use crate::toolchain::Toolchain;
 
 const PYTHON: &str = "python.wasm";
 const JAVASCRIPT: &str = "qjs.wasm";
 const PYTHON_SOURCES: [&str; 3] = ["app.py", "preload.py", "runner.wit"];
 const SUMS: &str = "SHA256SUMS";
-/// What Python is needed for.
-const PURPOSE: &str = "to rebuild the guests of the embedded sandbox";
+/// The oldest minor version of Python 3 that the tools run on.
+const PYTHON_OLDEST: u32 = 8;
 /// As small as zstd gets without special settings for whoever unpacks it.
 const LEVEL: i32 = 19;
 
@@ -80,7 +80,13 @@ fn build(project: &Project) -> Result<PathBuf> {
     let built = project.target.join("guests");
     fs::create_dir_all(&built)?;
     let sources = project.root.join("guests");
-    let tools = Tools::install(project, &sources)?;
+    let wanted = Wanted {
+        requirements: &sources.join("requirements.txt"),
+        oldest: PYTHON_OLDEST,
+        purpose: "to rebuild the guests of the embedded sandbox",
+        hint: "(the wheels are for Linux on x86-64)",
+    };
+    let tools = Environment::with(&wanted, &project.cache.join("guest-tools"))?;
 
     step("Building the Python guest: the standard library is imported and a snapshot taken");
     let mut componentize = Command::new(tools.program("componentize-py"));
@@ -103,65 +109,11 @@ fn build(project: &Project) -> Result<PathBuf> {
     run_child(vendor.stdout(Stdio::null()), "cargo vendor")?;
 
     step("Building the JavaScript guest");
-    let mut zig = Command::new(tools.program("python"));
+    let mut zig = tools.python();
     zig.args(["-m", "ziglang", "cc"]).args(QUICKJS.split_whitespace());
     zig.arg("-o").arg(built.join(JAVASCRIPT));
     run_child(zig.current_dir(vendored.join("rquickjs-sys/quickjs")), "zig cc")?;
     Ok(built)
-}
-
-/// The programs from `requirements.txt`, in a folder of their own.
-struct Tools {
-    folder: PathBuf,
-}
-
-impl Tools {
-    fn install(project: &Project, sources: &Path) -> Result<Self> {
-        let requirements = sources.join("requirements.txt");
-        let pinned = hash(&fs::read(&requirements)?);
-        let tools = Self { folder: project.cache.join("guest-tools").join(&pinned[..16]) };
-        let done = tools.folder.join("complete");
-        if done.exists() {
-            return Ok(tools);
-        }
-        step("Installing what the guests are built by");
-        let python = packages::find_or_install(&["python3"], PURPOSE)?;
-        // Debian and Ubuntu have Python's own installer apart.
-        let mut look = Command::new(&python);
-        look.args(["-c", "import ensurepip, venv; print(1)"]).stderr(Stdio::null());
-        if ask(&mut look).is_none() {
-            packages::install(&["python3-venv"], PURPOSE)?;
-        }
-        let mut venv = Command::new(python);
-        venv.args(["-m", "venv", "--clear"]).arg(&tools.folder);
-        run_child(&mut venv, "python3 -m venv")?;
-        let mut pip = Command::new(tools.program("python"));
-        pip.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--require-hashes",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-        ]);
-        run_child(
-            pip.arg("-r").arg(requirements),
-            "pip install (the wheels are for Linux on x86-64)",
-        )?;
-        File::create(done)?;
-        Ok(tools)
-    }
-
-    fn program(&self, name: &str) -> PathBuf {
-        self.folder.join("bin").join(name)
-    }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    let hex = |text, byte: &u8| format!("{text}{byte:02x}");
-    Sha256::digest(bytes).iter().fold(String::new(), hex)
 }
 
 /// A hash over every file below a folder, and their names.

@@ -1,6 +1,7 @@
 //! Node.js, where it is installed: what the lockfiles of two folders name is fetched and run by it. Neither Node.js
 //! itself nor any install script of a package is run unasked.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -21,11 +22,18 @@ impl NodeJs {
         Some(Self { node: find_program("node")?, npm: find_program("npm")? })
     }
 
-    /// Fetches exactly what the folder's lockfile names.
+    /// Fetches exactly what the folder's lockfile names, unless that is there already.
     pub fn fetch(&self, folder: &Path, doing: &str) -> Result<()> {
+        let lock = fs::read(folder.join("package-lock.json"))?;
+        // In the folder that npm empties first: it stands for a whole one.
+        let fetched = folder.join("node_modules/.fetched-lock.json");
+        if fs::read(&fetched).is_ok_and(|earlier| earlier == lock) {
+            return Ok(());
+        }
         let mut npm = Command::new(&self.npm);
         npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
-        run(npm.stdout(Stdio::null()), doing)
+        run(npm.stdout(Stdio::null()), doing)?;
+        Ok(fs::write(fetched, lock)?)
     }
 
     /// A command that runs a script.

@@ -16,7 +16,7 @@ use crate::progress::step;
 use crate::project::Project;
 use crate::temporary_server::TemporaryServer;
 use crate::toolchain::{self, Toolchain};
-use crate::{budgets, crash, guests, packages};
+use crate::{budgets, crash, guests, packages, sdk};
 
 /// The browser by the names that systems give it; the first is Debian's package too.
 const CHROMIUM_NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -38,7 +38,7 @@ struct Step {
     run: fn(&Workshop) -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", about: "every file is formatted", run: format },
     Step {
         name: "lint",
@@ -61,6 +61,11 @@ const STEPS: [Step; 8] = [
         name: "crash",
         about: "a server that is killed between any two steps of a run leaves nothing behind",
         run: |workshop| crash::run(workshop.project, workshop.both_halves()?),
+    },
+    Step {
+        name: "sdk",
+        about: "the official clients of E2B and Daytona accept the stand-ins",
+        run: |workshop| sdk::run(workshop.project, workshop.both_halves()?),
     },
     Step {
         name: "browser",
