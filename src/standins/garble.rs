@@ -14,8 +14,9 @@ use super::python_json;
 
 /// The length that a huge frame announces.
 const HUGE_FRAME_BYTES: u32 = 1024 * 1024 * 1024;
-/// How much of a huge frame or line is sent.
-const HUGE_SENT_BYTES: usize = 16 * 1024 * 1024;
+/// How much of a huge frame or line is sent: more than any client of ours takes, and no more than an unoptimised one reads
+/// in a blink.
+const HUGE_SENT_BYTES: usize = 4 * 1024 * 1024;
 /// What is sent at once of something long.
 const PIECE_BYTES: usize = 64 * 1024;
 /// What a bomb grows to, in pieces of [`BOMB_PIECE_BYTES`]: 1 GiB.
