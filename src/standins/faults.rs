@@ -113,7 +113,7 @@ pub enum Garble {
     WrongTypes,
     /// Events and fields that nobody documented, in between. A client must not mind.
     UnknownEvents,
-    /// Bytes in a text that are not UTF-8.
+    /// Bytes in a text, or in a command's output, that are not UTF-8.
     InvalidUtf8,
     /// A body in gzip that grows to 1 GiB.
     GzipBomb,

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Response, header};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use flate2::{Compression, Crc, write::DeflateEncoder};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
@@ -14,8 +16,9 @@ use super::python_json;
 
 /// The length that a huge frame announces.
 const HUGE_FRAME_BYTES: u32 = 1024 * 1024 * 1024;
-/// How much of a huge frame or line is sent.
-const HUGE_SENT_BYTES: usize = 64 * 1024 * 1024;
+/// How much of a huge frame or line is sent: more than any client of ours takes, and no more than an unoptimised one reads
+/// in a blink.
+const HUGE_SENT_BYTES: usize = 4 * 1024 * 1024;
 /// What is sent at once of something long.
 const PIECE_BYTES: usize = 64 * 1024;
 /// What a bomb grows to, in pieces of [`BOMB_PIECE_BYTES`]: 1 GiB.
@@ -121,9 +124,11 @@ fn frames(body: &[u8], kind: Garble) -> Body {
                 frames.insert(at, unknown.clone());
             }
         }
+        // Output is base64 here, so it is what a command wrote that is no text.
         Garble::InvalidUtf8 => {
-            let bytes = [br#"{"event":{"data":{"stdout":""#.as_slice(), b"\xff\xfe", br#""}}}"#];
-            frames.insert(first, connect::frame(0, &bytes.concat()));
+            let output = BASE64_STANDARD.encode(b"\xff\xfe");
+            let data = connect::message(&json!({"event": {"data": {"stdout": output}}}));
+            frames.insert(first, data);
         }
         Garble::WrongTypes => {
             for frame in &mut frames {
@@ -331,7 +336,10 @@ mod tests {
         assert_eq!(connect::split(&wrong).count(), 3);
         assert!(String::from_utf8_lossy(&wrong).contains("{\"stdout\":7}"));
         assert_eq!(connect::split(&of(Garble::UnknownEvents).await).count(), 5);
-        assert!(String::from_utf8(of(Garble::InvalidUtf8).await[5..].to_vec()).is_err());
+        let invalid = of(Garble::InvalidUtf8).await;
+        let added = connect::split(&invalid).nth(1).unwrap();
+        let added: Value = serde_json::from_slice(&added[connect::HEADER_BYTES..]).unwrap();
+        assert_eq!(added["event"]["data"]["stdout"], "//4=");
     }
 
     #[tokio::test]
