@@ -1,4 +1,4 @@
-//! Node.js, where it is installed: what the lockfiles of two folders name is fetched and run by it. Neither Node.js
+//! Node.js, where it is installed: what the lockfiles of three folders name is fetched and run by it. Neither Node.js
 //! itself nor any install script of a package is run unasked.
 
 use std::fs;
