@@ -7,8 +7,8 @@
 //!
 //! The [`router`] runs a snippet in one fresh sandbox per attempt, fails over only while certainly no code has run, and
 //! leaves nothing behind: a lease is written before a sandbox is asked for, and a reaper pays what is owed. Providers are
-//! adapters; `local` is the sandbox that the program brings along (`router/embedded.rs`, `guests/`). SQLite keeps the
-//! [`runs`], their leases, tokens and budgets.
+//! adapters: `local` is the sandbox that the program brings along (`router/embedded.rs`, `guests/`), E2B and Daytona are
+//! asked over the network (`router/outbound.rs`). SQLite keeps the [`runs`], their leases, tokens and budgets.
 //!
 //! ```text
 //! main -> server -> pages -> parts, islands
@@ -21,7 +21,8 @@
 //!
 //! Invariants, held by tests: no float touches money; a price is never ranked unless it is exact; unknown is never
 //! zero; a revision is never edited; pages never reach the browser; imports go one way (`tests/tidy.rs`); no sandbox
-//! without a lease; code that may have run is never run again; a final run never changes.
+//! without a lease; code that may have run is never run again; a final run never
+//! changes; a key goes to the hosts of its provider alone.
 
 /// Exact decimals: amounts, quantities, rates.
 pub mod money;

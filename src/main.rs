@@ -268,7 +268,7 @@ fn doctor() -> Result<(), String> {
     runtime()?.block_on(async {
         // A name of its own: a site that runs beside it would else destroy what it makes.
         let nowhere = database::in_memory().await.map_err(|error| chain(&error))?;
-        doctor::run(&adapters(&config, &nowhere).await?).await
+        doctor::run(&adapters(&config, &nowhere).await?, stopped()).await
     })
 }
 
@@ -371,11 +371,15 @@ async fn stopped() {
     #[cfg(unix)]
     let terminate = async {
         use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
+        let of = async |kind| match signal(kind) {
             Ok(mut stream) => {
                 stream.recv().await;
             }
             Err(_) => std::future::pending().await,
+        };
+        tokio::select! {
+            () = of(SignalKind::terminate()) => {}
+            () = of(SignalKind::hangup()) => {}
         }
     };
     #[cfg(not(unix))]

@@ -6,15 +6,17 @@ use thud::router::adapter::Adapter;
 use thud::router::doctor::{Check, Verdict, examine};
 use tokio_util::sync::CancellationToken;
 
-/// Looks at one provider after the other; an error where a check failed. An interrupt ends the look, not the cleaning up.
-pub async fn run(adapters: &[Arc<dyn Adapter>]) -> Result<(), String> {
+/// Looks at one provider after the other; an error where a check failed. What ends the look does not end the cleaning up.
+pub async fn run(
+    adapters: &[Arc<dyn Adapter>],
+    stopped: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), String> {
     let stop = CancellationToken::new();
     let asked = stop.clone();
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            eprintln!("thud: cleaning up");
-            asked.cancel();
-        }
+        stopped.await;
+        eprintln!("thud: cleaning up");
+        asked.cancel();
     });
     println!("{:<16} {:<13} {:<7} what was seen", "provider", "check", "result");
     let mut failures = 0;

@@ -25,8 +25,8 @@ use crate::runs::output::inert;
 use crate::runs::typed::Typed;
 use crate::runs::verdict::{Verdict, duration, verdict};
 use crate::runs::{
-    Attempt, AttemptOutcome, Choice, Cost, Next, Omission, Outcome, Output, Receipt, Run, Stage,
-    TeardownState,
+    Applied, Attempt, AttemptOutcome, Choice, Cost, Next, Omission, Outcome, Output, Reason,
+    Receipt, Run, Stage, TeardownState,
 };
 use crate::state::AppState;
 
@@ -325,7 +325,14 @@ fn attempt(one: &Attempt, drawn: [Option<Segment>; 3], span: Span, name: String)
             Some(view! { <rect x=x y="0" width=width height=ROW data-part=word></rect> })
         })
         .collect();
+    let is_drill = one.reason == Some(Reason::Drill);
+    let or_nothing = |words: String| if is_drill { "–".to_owned() } else { words };
+    let Applied { value: tier, evidence } = one.isolation;
+    let isolation = or_nothing(format!("{}, {}", tier.label(), evidence.label()));
+    let Applied { value: egress, evidence } = one.egress;
+    let network = or_nothing(format!("{}, {}", egress.label(), evidence.label()));
     let teardown = match (one.teardown.state, one.teardown.duration_ms) {
+        _ if is_drill => "there was none".to_owned(),
         (TeardownState::Confirmed, Some(ms)) => {
             format!("destroyed, confirmed after {}", duration(ms))
         }
@@ -342,8 +349,8 @@ fn attempt(one: &Attempt, drawn: [Option<Segment>; 3], span: Span, name: String)
             <td role="cell" data-label="Over time"><div><svg class="bar" viewBox=format!("0 0 {WIDTH} {ROW}") preserveAspectRatio="none" role="img" aria-label=words.clone()>{segments}</svg>
                 <small class="muted">{words}</small></div></td>
             <td role="cell" data-label="What happened"><span>{happened(one)}</span></td>
-            <td role="cell" data-label="Isolation"><span>{one.isolation.value.label()} ", " {one.isolation.evidence.label()}</span></td>
-            <td role="cell" data-label="Network"><span>{one.egress.value.label()} ", " {one.egress.evidence.label()}</span></td>
+            <td role="cell" data-label="Isolation"><span>{isolation}</span></td>
+            <td role="cell" data-label="Network"><span>{network}</span></td>
             <td role="cell" data-label="Cost"><span>{one.cost.routed_usd.shown()}</span></td>
             <td role="cell" data-label="Its sandbox"><span>{teardown}</span></td>
         </tr>

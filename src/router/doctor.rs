@@ -44,6 +44,10 @@ const DESTROY_MAX: Duration = Duration::from_secs(15);
 const TRIES: u32 = 4;
 /// What passes before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(250);
+/// How long a sandbox whose order was never answered may still come.
+const LATE_MAX: Duration = Duration::from_secs(90);
+/// How often it is looked for.
+const LATE_LOOK: Duration = Duration::from_secs(3);
 /// The run that its sandboxes are said to be for.
 const RUN: &str = "doctor";
 
@@ -140,6 +144,7 @@ async fn within<T>(
     answer: impl Future<Output = T>,
 ) -> Result<T, String> {
     tokio::select! {
+        biased;
         () = stop.cancelled() => Err("broken off".to_owned()),
         answer = timeout(limit, answer) => answer.map_err(|_| format!("no answer within {limit:?}")),
     }
@@ -215,7 +220,11 @@ fn size(given: Option<Shape>, quoted: Option<Shape>) -> Check {
             "size",
             format!("{}, as asked for; the platform does not report it", quoted.label()),
         ),
-        Some(given) if given.vcpu > quoted.vcpu || given.memory_gib > quoted.memory_gib => {
+        Some(given)
+            if given.vcpu > quoted.vcpu
+                || given.memory_gib > quoted.memory_gib
+                || given.disk_gib > quoted.disk_gib =>
+        {
             let words = format!("{}, but quotes rest on {}", given.label(), quoted.label());
             failed("size", words)
         }
@@ -294,7 +303,8 @@ fn way(to: &'static str, way: &Way) -> Check {
 async fn destroyed(adapter: &dyn Adapter, owed: &Owed) -> Check {
     let begun = Instant::now();
     let mut words = String::new();
-    for number in 1..=TRIES {
+    let mut number = 1;
+    while number <= TRIES {
         words = match timeout(DESTROY_MAX, adapter.destroy(owed)).await {
             Ok(Ok(Gone::Destroyed)) => {
                 let took = begun.elapsed();
@@ -303,11 +313,19 @@ async fn destroyed(adapter: &dyn Adapter, owed: &Owed) -> Check {
             Ok(Ok(Gone::Already)) => {
                 return passed("destroy", "it was gone already, or never there");
             }
-            Ok(Ok(Gone::Unseen)) => "it is not in sight, but may still come".to_owned(),
+            Ok(Ok(Gone::Unseen)) if begun.elapsed() < LATE_MAX => {
+                // No try: it is waited for.
+                sleep(LATE_LOOK).await;
+                continue;
+            }
+            Ok(Ok(Gone::Unseen)) => {
+                return passed("destroy", format!("nothing came within {LATE_MAX:?}"));
+            }
             Ok(Err(failure)) => why(&failure),
             Err(_) => format!("no answer within {DESTROY_MAX:?}"),
         };
         pause(number).await;
+        number += 1;
     }
     let Owed { lease, handle } = owed;
     let name = handle.as_deref().unwrap_or("a sandbox without a known name");

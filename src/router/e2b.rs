@@ -247,7 +247,8 @@ impl E2b {
         if !is_id(id) {
             return Err(Failure::leaving_perhaps(Reason::Protocol));
         }
-        let answer = Answer::to(self.call(Method::DELETE, &format!("/sandboxes/{id}"))?).await?;
+        let call = self.call(Method::DELETE, &format!("/sandboxes/{id}"))?;
+        let answer = Answer::to(call).await.map_err(|failure| failure.of(id))?;
         match answer.status {
             status if status.is_success() => Ok(true),
             StatusCode::NOT_FOUND => Ok(false),

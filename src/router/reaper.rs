@@ -109,7 +109,9 @@ impl Inner {
         for one in join_all(by_provider).await {
             report.add(one?);
         }
-        let is_known = |lease: &&Lease| self.adapter(&lease.provider).is_some();
+        // A drill is nobody who could be asked in turn.
+        let is_asked = |slug: &str| self.adapters.iter().any(|adapter| adapter.slug() == slug);
+        let is_known = |lease: &&Lease| is_asked(&lease.provider);
         for lease in owed.iter().filter(|lease| !is_known(lease)) {
             report.count(self.destroy(&mut lease.clone()).await.ok().map(|(gone, _)| gone));
         }

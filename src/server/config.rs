@@ -83,7 +83,7 @@ impl Config {
         };
         let limits = limits()?;
         let local_memory_mib = number("THUD_LOCAL_MEMORY_MIB", 128, 32, 16_384)?;
-        let standins = std::env::var_os("THUD_STANDINS").is_some_and(|value| value == "1");
+        let standins = switch("THUD_STANDINS")?;
         let catalog_dir = std::env::var_os("THUD_CATALOG_DIR").map(PathBuf::from);
         let site_root =
             std::env::var_os("THUD_SITE_ROOT").map_or_else(|| SITE_ROOT.into(), PathBuf::from);
@@ -142,7 +142,7 @@ fn limits() -> Result<Limits, String> {
     let per_minute = u64::from(plain.anonymous_per_minute.get());
     let per_minute = number("THUD_ANONYMOUS_PER_MINUTE", per_minute, 1, 10_000)?;
     let per_minute = u32::try_from(per_minute).ok().and_then(NonZeroU32::new);
-    let drills = std::env::var_os("THUD_DRILLS").is_some_and(|value| value == "1");
+    let drills = switch("THUD_DRILLS")?;
     Ok(Limits {
         anonymous_running: small("THUD_ANONYMOUS_RUNNING", plain.anonymous_running)?,
         anonymous_waiting: small("THUD_ANONYMOUS_WAITING", plain.anonymous_waiting)?,
@@ -156,6 +156,16 @@ fn limits() -> Result<Limits, String> {
         drills,
         ..plain
     })
+}
+
+/// Reads whether something is on.
+fn switch(name: &str) -> Result<bool, String> {
+    match std::env::var(name).as_deref() {
+        Err(VarError::NotPresent) | Ok("" | "0") => Ok(false),
+        Ok("1") => Ok(true),
+        Ok(text) => Err(format!("{name} is {text}; 1 or 0 is allowed")),
+        Err(VarError::NotUnicode(_)) => Err(format!("{name} is not UTF-8; 1 or 0 is allowed")),
+    }
 }
 
 /// Reads a whole number between two bounds.

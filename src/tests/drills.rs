@@ -177,3 +177,19 @@ async fn the_page_offers_drills_and_the_receipt_says_that_it_was_one() {
     let again = app.get(&format!("/try?run={}", receipt.trim_start_matches("/runs/"))).await;
     assert!(again.text().contains("<option value=\"fails_after_start\" selected"));
 }
+
+#[tokio::test]
+async fn a_drill_that_a_crash_left_owes_nothing_for_long() {
+    let (app, state) = site().await;
+    let run = post(&app, None, json!({ "drill": "hangs" })).await.json();
+    for statement in [
+        "drop trigger a_paid_lease_never_changes",
+        "update lease set state = 'open', paid_at = null where provider = 'drill'",
+    ] {
+        sqlx::query(statement).execute(&state.pool).await.unwrap();
+    }
+    assert_eq!(state.sandboxes.reap().await.unwrap().already_gone, 1);
+    let path = format!("/api/v1/runs/{}", run["id"].as_str().unwrap());
+    let run = app.get(&path).await.json();
+    assert_eq!(run["attempts"][0]["teardown"]["state"], "confirmed");
+}

@@ -36,7 +36,7 @@ const START_SLICE: Duration = Duration::from_millis(1_500);
 /// The wall clock of the code.
 const TIMEOUT: Duration = Duration::from_millis(1_200);
 /// How long a sandbox whose order was never answered may still come.
-const LATE: Duration = Duration::from_millis(4_000);
+const LATE: Duration = Duration::from_secs(4);
 /// How long a try to destroy a sandbox may take.
 const TEARDOWN_TRY: Duration = Duration::from_millis(800);
 /// How long a test waits for what comes by itself.

@@ -323,7 +323,7 @@ async fn the_page_says_which_providers_are_ready_and_what_unlocks_the_others() {
         "<span>warming up</span>",
         "<span>ready; needs a token</span>",
         "<span>not configured on this site</span>",
-        "thud token create --name NAME --daily-budget-usd 0.50 --providers scripted-refuses</code>",
+        "thud token create --name NAME --daily-budget-usd 0.50 --providers local,scripted-refuses</code>",
     ] {
         assert!(html.contains(words), "{words}: {html}");
     }

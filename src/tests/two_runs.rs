@@ -8,10 +8,11 @@ use form_urlencoded::Serializer;
 use jiff::Timestamp;
 
 use super::harness::{Answer, TestApp};
-use crate::access;
+use crate::access::{self, Caller};
 use crate::catalog::shape::Shape;
 use crate::money::Usd;
 use crate::router::adapter::Adapter;
+use crate::runs::draft::Draft;
 use crate::standins::scripted::{Script, Scripted};
 use crate::state::AppState;
 
@@ -157,4 +158,36 @@ async fn two_that_are_not_there_are_not_found() {
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
         assert_eq!(answer.header(header::CACHE_CONTROL), "no-store", "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_cost_cap_holds_for_both_together_and_a_drill_is_for_one() {
+    let dear = |slug| -> Arc<dyn Adapter> {
+        Arc::new(Scripted::of_shape(slug, Script::Runs, Shape::default()))
+    };
+    let (app, state) = TestApp::running(vec![dear("e2b"), dear("daytona")]).await;
+    let token = token(&state, "1").await;
+    let caller = Caller::Token(access::verify(&state.pool, &token).await.unwrap().unwrap());
+    let quote = |slug: &str| {
+        let draft = Draft {
+            language: "python".to_owned(),
+            code: "print(1)".to_owned(),
+            providers: Some(vec![slug.to_owned()]),
+            ..Draft::default()
+        };
+        let request = draft.read(&state.sandboxes.providers()).unwrap();
+        state.sandboxes.preview(&request, &caller).0.quote()
+    };
+    let (one, both) = (quote("e2b"), quote("e2b").plus(quote("daytona")));
+    for (cap, expected) in [
+        (one.routed_usd, "above the cost cap"),
+        (both.routed_usd, "<h1>Two runs side by side</h1>"),
+    ] {
+        let cap = cap.to_string();
+        let (_, page) = page(&app, &[("token", &token), ("max_cost_usd", &cap)]).await;
+        assert!(page.text().contains(expected), "{cap}: {}", page.text());
+    }
+    let drilled = [("token", token.as_str()), ("drill", "refuses")];
+    let (_, page) = self::page(&app, &drilled).await;
+    assert!(page.text().contains("rill"), "{}", page.text());
 }

@@ -11,15 +11,12 @@ use crate::state::AppState;
 /// All of them, for a caller.
 pub fn here(state: &AppState, caller: &Caller) -> AnyView {
     let offers = state.sandboxes.offers(caller);
-    let hosted: Vec<&str> = offers
-        .iter()
-        .filter(|one| !one.permitted && one.configured)
-        .map(|one| one.provider.as_str())
-        .collect();
-    let command = (!hosted.is_empty()).then(|| {
+    let is_locked = offers.iter().any(|one| one.configured && !one.permitted);
+    let command = is_locked.then(|| {
+        let all = offers.iter().filter(|one| one.configured).map(|one| one.provider.as_str());
         let command = format!(
             "thud token create --name NAME --daily-budget-usd 0.50 --providers {}",
-            hosted.join(",")
+            all.collect::<Vec<_>>().join(",")
         );
         view! {
             <p>"Hosted providers spend money of whoever runs this site, and so want a token, which is made there by this command:"</p>

@@ -324,6 +324,49 @@ mod tests {
         assert!(super::parts("").is_empty());
     }
 
+    fn way(
+        sandbox_url: Option<&str>,
+        domain: Option<&str>,
+        language: Language,
+    ) -> Result<Way, Failure> {
+        let settings = super::super::Settings {
+            api_key: SecretString::from("e2b_1".to_owned()),
+            domain: "e2b.test".to_owned(),
+            api_url: "https://api.e2b.test".to_owned(),
+            sandbox_url: sandbox_url.map(str::to_owned),
+            template: "base".to_owned(),
+            shape: crate::catalog::shape::Shape {
+                vcpu: 1.into(),
+                memory_gib: 1.into(),
+                disk_gib: 1.into(),
+            },
+            start_slice: Duration::from_secs(1),
+        };
+        let made = api::Made {
+            sandbox_id: "i1".to_owned(),
+            envd_access_token: None,
+            traffic_access_token: None,
+            domain: domain.map(str::to_owned),
+        };
+        Way::to(E2b::new(settings, "site".to_owned()).unwrap(), made, language)
+    }
+
+    #[test]
+    fn a_sandbox_has_an_address_of_its_own_below_a_domain_that_is_known() {
+        let base = |domain, language| way(None, domain, language).map(|way| way.base).ok();
+        let plain = base(None, Language::Python);
+        assert_eq!(plain.as_deref(), Some("https://49999-i1.e2b.test"));
+        let near = base(Some("eu.e2b.test"), Language::Bash);
+        assert_eq!(near.as_deref(), Some("https://49983-i1.eu.e2b.test"));
+        for foreign in
+            ["evil.example", "e2b.test.evil.example", "evil.example/.e2b.test", "e2b.test:1"]
+        {
+            assert!(way(None, Some(foreign), Language::Python).is_err(), "{foreign}");
+            // Not even where everything goes to one address.
+            assert!(way(Some("https://one.e2b.test"), Some(foreign), Language::Python).is_err());
+        }
+    }
+
     #[test]
     fn code_that_leaves_has_the_exit_code_that_python_gives_it() {
         for (value, exit_code) in [("0", 0), ("None", 0), ("", 0), ("3", 3), ("no luck", 1)] {

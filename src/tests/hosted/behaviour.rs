@@ -7,8 +7,13 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use super::{Address, Chain, LATE, Provider, adapter, catalog, standin};
-use crate::router::adapter::Owed;
-use crate::runs::{AttemptOutcome, Egress, Outcome, OutputMode, Proof, Reason, Receipt};
+use crate::money::Usd;
+use crate::router::adapter::{Adapter, Owed};
+use crate::router::not_set_up::NotSetUp;
+use crate::router::{Limits, SandboxRouter};
+use crate::runs::{
+    AttemptOutcome, Egress, Outcome, OutputMode, Proof, Reason, Receipt, TeardownState,
+};
 use crate::standins::faults::{Fault, Stage, What};
 
 const BOTH: [Provider; 2] = [Provider::E2b, Provider::Daytona];
@@ -166,10 +171,46 @@ async fn a_sandbox_that_comes_after_its_deadline_is_destroyed() {
         assert_eq!(run.attempts[0].reason, Some(Reason::StartTimeout), "{provider:?}");
         // Until it may not come any more, the teardown is not said to be over.
         let state = run.attempts[0].teardown.state;
-        assert_eq!(state, crate::runs::TeardownState::Pending, "{provider:?}");
+        assert_eq!(state, TeardownState::Pending, "{provider:?}");
         tokio::time::sleep(LATE).await;
         chain.paid("a late sandbox").await;
     }
+}
+
+#[tokio::test]
+async fn a_sandbox_whose_order_and_whose_end_were_not_answered_costs_what_it_was_there_for() {
+    for provider in BOTH {
+        let chain = first(provider).await;
+        chain.standin.script(vec![
+            Fault::at(Stage::Create, What::HangAfter {}).times(1),
+            Fault::at(Stage::Delete, What::CutAfter {}).times(1),
+        ]);
+        let (Receipt { run, .. }, _) = chain.run("python", "say:hello").await;
+        chain.paid("a lost order and a lost end").await;
+        let run = chain.router.receipt(&run.id).await.unwrap().unwrap().run;
+        let attempt = &run.attempts[0];
+        assert_eq!(attempt.teardown.state, TeardownState::Confirmed, "{provider:?}");
+        assert!(attempt.cost.routed_usd > Usd::ZERO, "{provider:?} {:?}", attempt.cost);
+        assert!(attempt.cost.routed_usd <= run.quote.routed_usd, "{provider:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_whose_key_was_taken_away_is_not_owed_for_ever() {
+    let chain = first(Provider::E2b).await;
+    chain.standin.script(vec![Fault::at(Stage::Delete, What::Hang {})]);
+    let (Receipt { run, .. }, _) = chain.run("python", "say:hello").await;
+    let terms = adapter(Provider::E2b, &chain.standin.url(), "e2b_1", "site-a").terms();
+    let keyless: Arc<dyn Adapter> = Arc::new(NotSetUp::new("e2b", terms, "E2B_API_KEY"));
+    let limits = Limits::default();
+    let router = SandboxRouter::new(chain.pool.clone(), catalog(), vec![keyless], limits);
+    assert_eq!(router.reap().await.unwrap().failed, 1, "its platform may not have killed it yet");
+    let later = "update lease set kill_at = strftime('%Y-%m-%dT%H:%M:%fZ', kill_at, '-2 hours')";
+    sqlx::query(later).execute(&chain.pool).await.unwrap();
+    assert_eq!(router.reap().await.unwrap().already_gone, 1);
+    let attempt = router.receipt(&run.id).await.unwrap().unwrap().run.attempts[0].clone();
+    assert_eq!(attempt.teardown.state, TeardownState::Confirmed);
+    chain.paid("a key that was taken away").await;
 }
 
 #[tokio::test]

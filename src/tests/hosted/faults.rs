@@ -244,6 +244,9 @@ fn of_any_run() -> Vec<Row> {
 async fn e2b_that_makes_no_sandbox_is_followed_by_another() {
     use Stage::Create;
     let mut rows = of_any_create();
+    // A server of before the second version of the call.
+    let older = vec![Fault::at(Create, What::answer(404, "404 page not found")).times(1)];
+    rows.push(row("Create by the first version", older, Runs));
     rows.extend([
         answer(
             Create,
