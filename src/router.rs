@@ -72,6 +72,10 @@ pub use self::start::{OPEN_TO_ALL, Refusal, Submitted};
 
 /// So long an answer waits for the teardown, so that it can say that the sandbox is gone.
 const TEARDOWN_PATIENCE: Duration = Duration::from_millis(200);
+/// How long one try to destroy a sandbox may take, if nothing else is said.
+const TEARDOWN_TRY: Duration = Duration::from_secs(15);
+/// How long a sandbox whose order was never answered may still come, if nothing else is said.
+const LATE_SANDBOX: Duration = Duration::from_secs(90);
 /// How often a site that stops looks whether a run is gone.
 const DRAIN_LOOK: Duration = Duration::from_millis(50);
 /// How often the reaper looks by itself.
@@ -118,8 +122,8 @@ impl Default for Limits {
             anonymous_timeout: Duration::from_millis(crate::runs::ANONYMOUS_TIMEOUT_MS_MAX),
             running: 256,
             output_bytes: crate::runs::output::OUTPUT_BYTES_MAX,
-            teardown_try: Duration::from_secs(15),
-            late_sandbox: Duration::from_secs(90),
+            teardown_try: TEARDOWN_TRY,
+            late_sandbox: LATE_SANDBOX,
             anonymous_kept: DAY,
             kept: DAY * 30,
             drills: false,

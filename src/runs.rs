@@ -346,6 +346,16 @@ pub struct Applied<T> {
     pub evidence: Proof,
 }
 
+impl<T> Applied<T> {
+    /// What the platform says, which confirms it; where it says nothing, what it was asked for.
+    pub fn said_or_asked(said: Option<T>, asked: T) -> Self {
+        match said {
+            Some(value) => Self { value, evidence: Proof::Confirmed },
+            None => Self { value: asked, evidence: Proof::Declared },
+        }
+    }
+}
+
 /// What became of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Teardown {

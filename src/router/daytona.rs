@@ -20,12 +20,11 @@ use serde_json::json;
 use tokio::time::sleep;
 use url::Url;
 
-use super::adapter::{
-    Adapter, Created, Failure, Gone, KillFrom, Order, Owed, Remains, Sandbox, Terms,
-};
-use super::outbound::{Answer, Keep, Outbound, SetupError, secret_header};
+use super::adapter::{Adapter, Created, Failure, Gone, KillFrom, Order, Owed, Sandbox, Terms};
+use super::outbound::{Answer, Keep, Outbound, PAGE_SIZE, SetupError, secret_header};
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
+use crate::query::encoded;
 use crate::runs::{Applied, Egress, Language, OutputMode, Proof, Reason};
 
 /// The slug in the catalog.
@@ -42,10 +41,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const LOOK_AGAIN_MAX: Duration = Duration::from_secs(1);
 /// Minutes without a sign of life after which the platform stops a sandbox: the least that it takes.
 const IDLE_MINUTES: u32 = 1;
-/// Sandboxes on a page of the list.
-const PAGE_SIZE: u32 = 100;
-/// Pages of the list that are read at most.
-const PAGES_MAX: usize = 50;
 /// The longest id that is taken for one.
 const ID_CHARS_MAX: usize = 64;
 
@@ -127,7 +122,7 @@ impl Daytona {
     fn call(&self, method: Method, path: &str) -> Result<RequestBuilder, Failure> {
         let Inner { settings, api, .. } = &*self.0;
         let key = secret_header("Bearer ", &settings.api_key)?;
-        let url = format!("{}{path}", settings.api_url.trim_end_matches('/'));
+        let url = format!("{}{path}", settings.api_url);
         Ok(api.call(method, &url)?.header("authorization", key))
     }
 
@@ -169,20 +164,27 @@ impl Daytona {
         self.0.api.refused(answer, reason, remains)
     }
 
-    /// The failure that a refusal of another call is.
-    fn refused(&self, answer: &Answer) -> Failure {
-        self.0.api.refused(answer, answer.reason(), Remains::Perhaps)
-    }
-
-    /// A sandbox as it is now, by id or name; `None` where there is none.
-    async fn look(&self, id: &str) -> Result<Option<api::Sandbox>, Failure> {
+    /// What is answered about a sandbox, by id or name; `None` where there is none.
+    async fn asked(&self, id: &str) -> Result<Option<Answer>, Failure> {
         let path = path_of(id)?;
         let answer = self.0.api.look(|| self.call(Method::GET, &path)).await?;
         match answer.status {
             StatusCode::NOT_FOUND => Ok(None),
-            status if status.is_success() => Ok(Some(answer.json()?)),
-            _ => Err(self.refused(&answer)),
+            status if status.is_success() => Ok(Some(answer)),
+            _ => Err(self.0.api.refusal(&answer)),
         }
+    }
+
+    /// A sandbox as it is now, by id or name; `None` where there is none.
+    async fn look(&self, id: &str) -> Result<Option<api::Sandbox>, Failure> {
+        self.asked(id).await?.map(|answer| answer.json()).transpose()
+    }
+
+    /// Whether a sandbox is certainly no more, whatever else is said of it.
+    async fn is_gone(&self, id: &str) -> Result<bool, Failure> {
+        let Some(answer) = self.asked(id).await? else { return Ok(true) };
+        let said = answer.json::<serde_json::Value>()?;
+        Ok(said.get("state").and_then(serde_json::Value::as_str) == Some(api::DESTROYED))
     }
 
     /// Waits until a sandbox has started, or will not.
@@ -198,8 +200,7 @@ impl Daytona {
                 }
                 api::Progress::Coming => {}
             }
-            sleep(pause).await;
-            pause = (pause * 3 / 2).min(LOOK_AGAIN_MAX);
+            rest(&mut pause).await;
             sandbox = self.look(&id).await?.ok_or_else(|| {
                 Failure::leaving_perhaps(Reason::Outage).because(NotStarted("gone".to_owned()))
             })?;
@@ -220,63 +221,46 @@ impl Daytona {
                 200..=299 => break answer,
                 // It is on its way from one state to another: all the time while it is being made.
                 409 => {}
-                _ => return Err(self.refused(&answer)),
+                _ => return Err(self.0.api.refusal(&answer)),
             }
-            sleep(pause).await;
-            pause = (pause * 3 / 2).min(LOOK_AGAIN_MAX);
+            rest(&mut pause).await;
         };
         // By its name it is not found from here on, by its id it is until it is gone.
         let named = answered.json::<api::Sandbox>().map(|sandbox| sandbox.id);
         let id = named.as_deref().unwrap_or(id);
         let mut pause = LOOK_AGAIN;
         while !self.is_gone(id).await.map_err(|failure| failure.of(id))? {
-            sleep(pause).await;
-            pause = (pause * 3 / 2).min(LOOK_AGAIN_MAX);
+            rest(&mut pause).await;
         }
         Ok(true)
-    }
-
-    /// Whether a sandbox is certainly no more, whatever else is said of it.
-    async fn is_gone(&self, id: &str) -> Result<bool, Failure> {
-        let path = path_of(id)?;
-        let answer = self.0.api.look(|| self.call(Method::GET, &path)).await?;
-        match answer.status {
-            StatusCode::NOT_FOUND => Ok(true),
-            status if status.is_success() => {
-                let said = answer.json::<serde_json::Value>()?;
-                Ok(said.get("state").and_then(serde_json::Value::as_str) == Some(api::DESTROYED))
-            }
-            _ => Err(self.refused(&answer)),
-        }
     }
 
     async fn listed(&self) -> Result<Vec<api::Sandbox>, Failure> {
         let instance = &self.0.instance;
         let labels = json!({ LABEL_INSTANCE: instance }).to_string();
-        let mut all: Vec<api::Sandbox> = Vec::new();
-        let mut cursor: Option<String> = None;
-        for _ in 0..PAGES_MAX {
-            let mut query = vec![("labels", labels.clone()), ("limit", PAGE_SIZE.to_string())];
-            query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
-            let query: String =
-                form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
-            let call = self.call(Method::GET, &format!("/sandbox?{query}"))?;
-            let answer = Answer::to(call).await?;
-            if !answer.status.is_success() {
-                return Err(self.refused(&answer));
-            }
-            let page: api::Page = answer.json()?;
+        let limit = PAGE_SIZE.to_string();
+        let call = |cursor: Option<&str>| {
+            let query = [("labels", &*labels), ("limit", &limit)];
+            let query = query.into_iter().chain(cursor.map(|cursor| ("cursor", cursor)));
+            self.call(Method::GET, &encoded("/sandbox", query))
+        };
+        let read = |answer: &Answer| {
+            let api::Page { items, next_cursor } = answer.json()?;
             // One that cannot be read must not hide the others.
-            all.extend(page.items.into_iter().filter_map(|one| serde_json::from_value(one).ok()));
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
-            }
-        }
+            let read = items.into_iter().filter_map(|one| serde_json::from_value(one).ok());
+            Ok((read.collect::<Vec<api::Sandbox>>(), next_cursor))
+        };
+        let mut all = self.0.api.pages(call, read).await?;
         // A server that does not know the filter gives everybody's.
         all.retain(|one| one.label(LABEL_INSTANCE) == Some(instance) && !one.is_gone());
         Ok(all)
     }
+}
+
+/// Waits before the next look; longer every time, up to a limit.
+async fn rest(pause: &mut Duration) {
+    sleep(*pause).await;
+    *pause = (*pause * 3 / 2).min(LOOK_AGAIN_MAX);
 }
 
 /// The name of the sandbox of a lease: the handle on it where the answer to its order was lost.
@@ -320,11 +304,9 @@ impl Adapter for Daytona {
             // Somebody else's.
             return Err(Failure::leaving_perhaps(Reason::Protocol));
         }
-        let egress = match sandbox.network_block_all {
-            Some(true) => Applied { value: Egress::None, evidence: Proof::Confirmed },
-            Some(false) => Applied { value: Egress::Open, evidence: Proof::Confirmed },
-            None => Applied { value: order.egress, evidence: Proof::Declared },
-        };
+        let said = sandbox.network_block_all;
+        let said = said.map(|is_shut| if is_shut { Egress::None } else { Egress::Open });
+        let egress = Applied::said_or_asked(said, order.egress);
         let isolation = match sandbox.wall() {
             api::Wall::Said(tier) => Applied { value: tier, evidence: Proof::Confirmed },
             api::Wall::NotSaid => {

@@ -17,6 +17,7 @@ use super::adapter::{
     Terms, Unrecorded, Watch,
 };
 use super::attempt::kill_horizon;
+use super::{LATE_SANDBOX, TEARDOWN_TRY};
 use crate::access::random_hex;
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
@@ -38,14 +39,10 @@ const TOLD_CHARS_MAX: usize = 300;
 const WARM_UP_MAX: Duration = Duration::from_mins(2);
 /// How long a list of sandboxes may take.
 const LIST_MAX: Duration = Duration::from_secs(20);
-/// How long a try to destroy a sandbox may take.
-const DESTROY_MAX: Duration = Duration::from_secs(15);
 /// How often destroying is tried, and how often it is looked whether nothing is left.
 const TRIES: u32 = 4;
 /// What passes before the second try; twice as long before every other.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How long a sandbox whose order was never answered may still come.
-const LATE_MAX: Duration = Duration::from_secs(90);
 /// How often it is looked for.
 const LATE_LOOK: Duration = Duration::from_secs(3);
 /// The run that its sandboxes are said to be for.
@@ -305,7 +302,7 @@ async fn destroyed(adapter: &dyn Adapter, owed: &Owed) -> Check {
     let mut words = String::new();
     let mut number = 1;
     while number <= TRIES {
-        words = match timeout(DESTROY_MAX, adapter.destroy(owed)).await {
+        words = match timeout(TEARDOWN_TRY, adapter.destroy(owed)).await {
             Ok(Ok(Gone::Destroyed)) => {
                 let took = begun.elapsed();
                 return passed("destroy", format!("destroyed and confirmed after {took:.0?}"));
@@ -313,16 +310,16 @@ async fn destroyed(adapter: &dyn Adapter, owed: &Owed) -> Check {
             Ok(Ok(Gone::Already)) => {
                 return passed("destroy", "it was gone already, or never there");
             }
-            Ok(Ok(Gone::Unseen)) if begun.elapsed() < LATE_MAX => {
+            Ok(Ok(Gone::Unseen)) if begun.elapsed() < LATE_SANDBOX => {
                 // No try: it is waited for.
                 sleep(LATE_LOOK).await;
                 continue;
             }
             Ok(Ok(Gone::Unseen)) => {
-                return passed("destroy", format!("nothing came within {LATE_MAX:?}"));
+                return passed("destroy", format!("nothing came within {LATE_SANDBOX:?}"));
             }
             Ok(Err(failure)) => why(&failure),
-            Err(_) => format!("no answer within {DESTROY_MAX:?}"),
+            Err(_) => format!("no answer within {TEARDOWN_TRY:?}"),
         };
         pause(number).await;
         number += 1;

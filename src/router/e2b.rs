@@ -25,10 +25,11 @@ use url::Url;
 use super::adapter::{
     Adapter, Created, Failure, Gone, KillFrom, Order, Owed, Remains, Sandbox, Terms,
 };
-use super::outbound::{Answer, Keep, Outbound, SetupError, secret_header};
+use super::outbound::{Answer, Keep, Outbound, PAGE_SIZE, SetupError, secret_header};
 use crate::catalog::claim::Tier;
 use crate::catalog::shape::Shape;
 use crate::money::Quantity;
+use crate::query::encoded;
 use crate::runs::{Applied, Egress, Language, OutputMode, Proof, Reason};
 
 /// The slug in the catalog.
@@ -39,10 +40,6 @@ const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 const ANSWER_GRACE: Duration = Duration::from_secs(1);
 /// The longest id that is taken for one.
 const ID_CHARS_MAX: usize = 64;
-/// Sandboxes on a page of the list: the most that it gives.
-const PAGE_SIZE: u32 = 100;
-/// Pages of the list that are read at most.
-const PAGES_MAX: usize = 50;
 
 /// Which instance made a sandbox.
 const TAG_INSTANCE: &str = "thud";
@@ -122,7 +119,7 @@ impl E2b {
     fn call(&self, method: Method, path: &str) -> Result<RequestBuilder, Failure> {
         let Inner { settings, control, .. } = &*self.0;
         let key = secret_header("", &settings.api_key)?;
-        let url = format!("{}{path}", settings.api_url.trim_end_matches('/'));
+        let url = format!("{}{path}", settings.api_url);
         Ok(control.call(method, &url)?.header("x-api-key", key))
     }
 
@@ -177,11 +174,6 @@ impl E2b {
         }
     }
 
-    /// The failure that a refusal of another call is.
-    fn refused(&self, answer: &Answer) -> Failure {
-        self.0.control.refused(answer, answer.reason(), Remains::Perhaps)
-    }
-
     async fn detail(&self, id: &str) -> Result<api::Detail, Failure> {
         let path = format!("/sandboxes/{id}");
         let answer = self.0.control.look(|| self.call(Method::GET, &path)).await?;
@@ -189,7 +181,7 @@ impl E2b {
             status if status.is_success() => answer.json(),
             // It was made a moment ago.
             StatusCode::NOT_FOUND => Err(answer.failure(Reason::Outage, Remains::Perhaps)),
-            _ => Err(self.refused(&answer)),
+            _ => Err(self.0.control.refusal(&answer)),
         }
     }
 
@@ -213,30 +205,18 @@ impl E2b {
 
     /// Every sandbox that carries a tag.
     async fn listed(&self, tag: &str, value: &str) -> Result<Vec<api::Listed>, Failure> {
-        let mut all = Vec::new();
-        let mut next: Option<String> = None;
-        for _ in 0..PAGES_MAX {
-            // Our tags have no character that would have to be encoded twice, as the server wants it.
-            let mut query = vec![
-                ("metadata", format!("{tag}={value}")),
-                ("state", "running,paused".to_owned()),
-                ("limit", PAGE_SIZE.to_string()),
-            ];
-            query.extend(next.take().map(|token| ("nextToken", token)));
-            let query: String =
-                form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
-            let call = self.call(Method::GET, &format!("/v2/sandboxes?{query}"))?;
-            let answer = Answer::to(call).await?;
-            if !answer.status.is_success() {
-                return Err(self.refused(&answer));
-            }
-            all.extend(answer.json::<Vec<api::Listed>>()?);
-            let token = answer.headers.get("x-next-token");
-            next = token.and_then(|token| token.to_str().ok()).map(str::to_owned);
-            if next.is_none() {
-                break;
-            }
-        }
+        // Our tags have no character that would have to be encoded twice, as the server wants it.
+        let (metadata, limit) = (format!("{tag}={value}"), PAGE_SIZE.to_string());
+        let call = |next: Option<&str>| {
+            let query = [("metadata", &*metadata), ("state", "running,paused"), ("limit", &limit)];
+            let query = query.into_iter().chain(next.map(|token| ("nextToken", token)));
+            self.call(Method::GET, &encoded("/v2/sandboxes", query))
+        };
+        let read = |answer: &Answer| {
+            let next = answer.headers.get("x-next-token").and_then(|token| token.to_str().ok());
+            Ok((answer.json::<Vec<api::Listed>>()?, next.map(str::to_owned)))
+        };
+        let mut all = self.0.control.pages(call, read).await?;
         // A server that does not know the filter gives everybody's.
         all.retain(|one| one.tag(tag) == Some(value));
         Ok(all)
@@ -257,7 +237,7 @@ impl E2b {
                 let path = format!("/sandboxes/{id}/timeout");
                 let end = self.call(Method::POST, &path)?.json(&json!({ "timeout": 0 }));
                 let _ = Answer::to(end).await;
-                Err(self.refused(&answer).of(id))
+                Err(self.0.control.refusal(&answer).of(id))
             }
         }
     }
@@ -285,18 +265,15 @@ impl Adapter for E2b {
         // From here on there is one, whatever fails.
         let seen = self.seen(order, made).await.map_err(|failure| failure.of(&id));
         let (detail, way) = seen?;
-        let egress = match detail.allow_internet_access {
-            Some(true) => Applied { value: Egress::Open, evidence: Proof::Confirmed },
-            Some(false) => Applied { value: Egress::None, evidence: Proof::Confirmed },
-            None => Applied { value: order.egress, evidence: Proof::Declared },
-        };
+        let said = detail.allow_internet_access;
+        let said = said.map(|is_open| if is_open { Egress::Open } else { Egress::None });
         let sandbox: Box<dyn Sandbox> = Box::new(way);
         Ok(Created {
             handle: id,
             answered,
             // No answer says what the wall is.
             isolation: Applied { value: Tier::VirtualMachine, evidence: Proof::Declared },
-            egress,
+            egress: Applied::said_or_asked(said, order.egress),
             shape: detail.shape(),
             sandbox,
         })

@@ -27,6 +27,10 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 const MESSAGE_CHARS_MAX: usize = 200;
 /// Idle connections to one host that are kept for later calls.
 const IDLE_MAX: usize = 8;
+/// Items on a page of a list: the most that providers give.
+pub const PAGE_SIZE: u32 = 100;
+/// Pages of a list that are read at most.
+const PAGES_MAX: usize = 50;
 /// How often a call that changes nothing is made at most.
 const LOOKS: u32 = 3;
 /// What passes before the second; twice as long before the third.
@@ -108,6 +112,34 @@ impl Outbound {
             pause *= 2;
         }
         Answer::to(call()?).await
+    }
+
+    /// Reads a list page by page, up to a limit: `call` asks for the page of a cursor, `read` takes what is on it and the
+    /// cursor of the next.
+    pub async fn pages<T>(
+        &self,
+        call: impl Fn(Option<&str>) -> Result<RequestBuilder, Failure>,
+        read: impl Fn(&Answer) -> Result<(Vec<T>, Option<String>), Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        let (mut all, mut cursor) = (Vec::new(), None);
+        for _ in 0..PAGES_MAX {
+            let answer = Answer::to(call(cursor.as_deref())?).await?;
+            if !answer.status.is_success() {
+                return Err(self.refusal(&answer));
+            }
+            let (items, next) = read(&answer)?;
+            all.extend(items);
+            cursor = next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The failure that the refusal of an ordinary call is: it may leave a sandbox.
+    pub fn refusal(&self, answer: &Answer) -> Failure {
+        self.refused(answer, answer.reason(), Remains::Perhaps)
     }
 
     /// The failure that an answer is. Its text goes to the log, without the key.
@@ -218,7 +250,7 @@ impl Answer {
     }
 
     /// Of what kind the refusal of an ordinary call is.
-    pub fn reason(&self) -> Reason {
+    fn reason(&self) -> Reason {
         match self.status.as_u16() {
             401 | 403 => Reason::Auth,
             429 => Reason::RateLimited,

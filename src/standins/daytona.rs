@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Method, Request, header};
+use axum::http::{HeaderMap, Request, header};
 
 use super::faults::Stage;
 use super::runner::Runner;
@@ -115,14 +115,7 @@ fn stage_of(request: &Request<Body>) -> Option<Stage> {
         return path.contains("/process/").then_some(Stage::Run);
     }
     let path = path.strip_prefix(API)?.strip_prefix("/sandbox")?;
-    let is_one = path.len() > 1 && !path[1..].contains('/');
-    match (request.method(), path) {
-        (&Method::POST, "") => Some(Stage::Create),
-        (&Method::GET, "") => Some(Stage::List),
-        (&Method::GET, _) if is_one => Some(Stage::Detail),
-        (&Method::DELETE, _) if is_one => Some(Stage::Delete),
-        _ => None,
-    }
+    Stage::of_sandboxes(request.method(), path)
 }
 
 /// Whether the bearer's key is one that is taken.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use serde::Serialize;
@@ -96,14 +96,7 @@ fn stage_of(request: &Request<Body>) -> Option<Stage> {
         };
     }
     let path = path.strip_prefix("/v2").unwrap_or(path).strip_prefix("/sandboxes")?;
-    let is_one = path.len() > 1 && !path[1..].contains('/');
-    match (request.method(), path) {
-        (&Method::POST, "") => Some(Stage::Create),
-        (&Method::GET, "") => Some(Stage::List),
-        (&Method::GET, _) if is_one => Some(Stage::Detail),
-        (&Method::DELETE, _) if is_one => Some(Stage::Delete),
-        _ => None,
-    }
+    Stage::of_sandboxes(request.method(), path)
 }
 
 struct Ports {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::http::Method;
 use serde::{Deserialize, Serialize};
 
 /// One fault of a script.
@@ -131,6 +132,20 @@ pub enum Garble {
     ContainerClass,
     /// It says that the sandbox has 8 vCPU.
     Larger,
+}
+
+impl Stage {
+    /// What a call about sandboxes is about, by what stands behind the address of all of them.
+    pub fn of_sandboxes(method: &Method, path: &str) -> Option<Self> {
+        let is_one = path.len() > 1 && !path[1..].contains('/');
+        match (method, path) {
+            (&Method::POST, "") => Some(Self::Create),
+            (&Method::GET, "") => Some(Self::List),
+            (&Method::GET, _) if is_one => Some(Self::Detail),
+            (&Method::DELETE, _) if is_one => Some(Self::Delete),
+            _ => None,
+        }
+    }
 }
 
 impl Garble {

@@ -1,8 +1,10 @@
 //! The way to one sandbox, and the code that goes over it once.
 
+use std::error::Error;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::SecretString;
 use tokio::time::timeout_at;
@@ -77,8 +79,7 @@ impl Way {
     }
 
     fn call(&self, method: Method, path: &str) -> Result<RequestBuilder, Failure> {
-        let url = format!("{}{path}", self.base.trim_end_matches('/'));
-        let mut call = self.e2b.0.sandboxes.call(method, &url)?;
+        let mut call = self.e2b.0.sandboxes.call(method, &format!("{}{path}", self.base))?;
         // By these a shared address knows which sandbox is meant; one of its own ignores them.
         call = call
             .header("e2b-sandbox-id", &self.made.sandbox_id)
@@ -190,21 +191,28 @@ fn lost(reason: Reason) -> Ended {
     Ended::Lost(Failure::leaving_perhaps(reason))
 }
 
+/// The next piece of an answer that has to say itself when it is over.
+async fn chunk(response: &mut Response) -> Result<Bytes, Failure> {
+    let chunk = response.chunk().await.map_err(not_answered)?;
+    chunk.ok_or_else(|| Failure::leaving_perhaps(Reason::LostConnection))
+}
+
+fn malformed(error: impl Error + Send + Sync + 'static) -> Ended {
+    Ended::Lost(Failure::leaving_perhaps(Reason::Protocol).because(error))
+}
+
 /// Reads what the interpreter says, to its last line.
 async fn interpreted(mut response: Response, watch: &dyn Watch, begun: Instant) -> Ended {
     let mut reader = lines::Lines::default();
     let (mut exit_code, mut is_leaving) = (0, false);
     loop {
-        let chunk = match response.chunk().await {
-            Ok(Some(chunk)) => chunk,
-            Ok(None) => return lost(Reason::LostConnection),
-            Err(error) => return Ended::Lost(not_answered(error)),
+        let chunk = match chunk(&mut response).await {
+            Ok(chunk) => chunk,
+            Err(failure) => return Ended::Lost(failure),
         };
         let events = match reader.push(&chunk) {
             Ok(events) => events,
-            Err(error) => {
-                return Ended::Lost(Failure::leaving_perhaps(Reason::Protocol).because(error));
-            }
+            Err(error) => return malformed(error),
         };
         for event in events {
             match event {
@@ -269,16 +277,13 @@ async fn processed(mut response: Response, watch: &dyn Watch, begun: Instant) ->
     let mut reader = envelopes::Envelopes::default();
     let (mut is_started, mut exit_code) = (false, None);
     loop {
-        let chunk = match response.chunk().await {
-            Ok(Some(chunk)) => chunk,
-            Ok(None) => return lost(Reason::LostConnection),
-            Err(error) => return Ended::Lost(not_answered(error)),
+        let chunk = match chunk(&mut response).await {
+            Ok(chunk) => chunk,
+            Err(failure) => return Ended::Lost(failure),
         };
         let events = match reader.push(&chunk) {
             Ok(events) => events,
-            Err(error) => {
-                return Ended::Lost(Failure::leaving_perhaps(Reason::Protocol).because(error));
-            }
+            Err(error) => return malformed(error),
         };
         for event in events {
             match event {
